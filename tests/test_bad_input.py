@@ -318,6 +318,9 @@ def calls_of_sessions() -> Iterator[tuple[str, object]]:
     for name in ("id", "before", "after"):
         yield f"notes.edited {name}", lambda m, v, n=name: m.notes.edited(**{"id": m.target, "before": "a", "after": "b", n: v})
     yield "notes.index_document path", lambda m, v: m.notes.index_document(v)
+    yield "notes.index_document update", lambda m, v: m.notes.index_document(__file__, update=v)
+    yield "notes.index_document dry_run", lambda m, v: m.notes.index_document(__file__, update=True, dry_run=v)
+    yield "notes.index_document progress", lambda m, v: m.notes.index_document(__file__, update=True, progress=v)
     yield "notes.index_skill path", lambda m, v: m.notes.index_skill(v)
     for name in ("text", "metadata", "said_at"):
         yield f"notes.append_daily {name}", lambda m, v, n=name: m.notes.append_daily(**{"text": "早", n: v})

@@ -43,16 +43,27 @@ class Notes:
 
         return sync.sync(self._handle, force=force, progress=progress, stopped=stopped)
 
-    def index_document(self, path: str | os.PathLike[str]) -> SyncReport:
+    def index_document(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        update: bool = False,
+        dry_run: bool = False,
+        progress: Callable[[int, int], object] | None = None,
+    ) -> SyncReport:
         """
         Index a file or folder now. What lies outside the vault is copied to its documents/ first.
+
+        update:   copy again what was edited outside since; a copy that was changed or removed here is left, and named in `failed`
+        dry_run:  with `update`: only say what would be done
+        progress: with `update`: called with how many files are done, and of how many
 
         Raises InvalidInput where there is no such file, where it is not Markdown or text, or where documents/ has another file of
         that name; Paused, StoreBusy.
         """
         from yiku.flows.notes import add
 
-        return add.document(self._handle, path)
+        return add.document(self._handle, path, update=update, dry_run=dry_run, progress=progress)
 
     def index_skill(self, path: str | os.PathLike[str]) -> SyncReport:
         """Index a skill now, from skills/. Raises as `index_document` does."""

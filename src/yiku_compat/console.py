@@ -42,10 +42,27 @@ def _parser() -> argparse.ArgumentParser:
     migrate.add_argument("document", choices=documents("migration"), help="whose home it is")
     migrate.add_argument("old", type=Path, help="the old database or folder")
     migrate.set_defaults(function=_migrate)
-    for command in (migrate,):
+    select = commands.add_parser("sql", help="run a document's select statement on its tables")
+    select.add_argument("document", choices=documents("views"), help="whose tables")
+    select.add_argument("statement", metavar="SQL", help="one select statement")
+    select.set_defaults(function=_sql)
+    for command in (migrate, select):
         command.add_argument("--home", help="the Yiku home [default: YIKU_HOME or ~/.yiku]")
         command.add_argument("--scope", help="the scope [default: the owner's]")
     return parser
+
+
+def _sql(given: argparse.Namespace) -> int:
+    package = part(PACKAGES[given.document], "views")
+    assert package is not None
+    with Memory(given.home, scope=given.scope, create=False) as memory:
+        found = memory.admin.sql(given.statement, views=package.VIEWS[given.document])
+    print(*found.columns, sep="\t")
+    for row in found.rows:
+        print(*("" if cell is None else cell for cell in row), sep="\t")
+    if found.truncated:
+        print(f"there are more than {len(found.rows)} rows", file=sys.stderr)
+    return 0
 
 
 def _migrate(given: argparse.Namespace) -> int:

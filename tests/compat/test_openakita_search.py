@@ -123,6 +123,10 @@ def test_a_store_finds_what_was_said_anywhere_and_nothing_that_is_gone(store, me
 
     assert "我住在杭州。" == store.search_semantic("住在哪个城市 杭州")[0].content
     assert kept == store.search_semantic("花生", 3)[0].id
+    other = store.save_semantic(SemanticMemory(content="The gate opens at seven. 大门七点开。"))
+    assert other == store.search_semantic("大门", 3)[0].id
+    memory.forget(store.db.find(other).id)
+    assert not any("大门" in one.content for one in store.search_semantic("大门 gate"))
     memory.record_turn("user", "我搬到成都了，现在住在成都。", session="s1")
     assert not any("杭州" in one.content for one in store.search_semantic("杭州 成都 住在"))
     memory.admin.erase(store.db.find(kept).id)

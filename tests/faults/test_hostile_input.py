@@ -449,7 +449,7 @@ SCANNERS: dict[str, Callable[[str], object]] = {
     "scope": lambda text: (scopes.allowed(text), scopes.folded(text)),
     "what was typed": lambda text: claude_code._without_wrapping(importers.unpacked([{"type": "text", "text": text}])),
     "what a tool gave": lambda text: claude_code._without_last_reminder(text, importers.Content()),
-    "a line": lambda text: importers._parsed(1, text.encode(), cut_off=False),
+    "a line": lambda text: importers.parsed(1, text.encode(), cut_off=False),
 }
 
 

@@ -16,8 +16,9 @@ import pytest
 from commands import COLD, Ran, Started
 
 from yiku import Memory
-from yiku.interfaces.cli import app, call, complete, import_, terminal
+from yiku.interfaces.cli import app, call, complete, terminal
 from yiku.interfaces.cli.app import VERBS
+from yiku.interfaces.importers import formats
 
 MEMORY = set(
     "type id line kind standing state content subject predicate object cardinality basis flag flagged_with importance base_score"
@@ -382,8 +383,10 @@ def test_an_import_goes_on_after_a_bad_line(home, tmp_path):
     again = run(home, "import", "jsonl", str(tmp_path), "--json").json
 
     assert (0, 0) == (tried.code, first.code)
-    assert tried.out.startswith("would import 1 turn and 1 memory from 3 records in 1 file\n  1 problem, left out:\n")
-    assert first.out.startswith("imported 1 turn and 1 memory from 3 records in 1 file\n  1 problem, left out:\n")
+    assert tried.out.startswith(
+        "would import 1 turn and 1 memory from 3 records in 1 file\n  JSON Lines: 1 conversation, 2026-04-11\n  1 problem, left out:\n"
+    )
+    assert first.out.startswith("imported 1 turn and 1 memory from 3 records in 1 file\n  JSON Lines: 1 conversation, 2026-04-11\n")
     assert f"    {file}:2: " in first.out
     assert {"yiku", "verb", "source", "dry_run", "total", "files"} == {*again}
     assert (0, 0, 2, 1) == tuple(again["total"][name] for name in ("turns", "memories", "known", "problems"))
@@ -495,7 +498,7 @@ def completed(home, line: str, **environment: str) -> list[str]:
     [
         ("yiku list --kind p", ["preference", "persona_trait"]),
         ("yiku remember x --standing ", ["fact", "belief", "summary"]),
-        ("yiku import ", ["claude-code", "jsonl", "yiku"]),
+        ("yiku import ", [*complete.FORMATS]),
         ("yiku feedback 0123 u", ["used"]),
         ("yiku completion z", ["zsh"]),
         ("yiku config lim", ["limit"]),
@@ -509,7 +512,7 @@ def completed(home, line: str, **environment: str) -> list[str]:
 )
 def test_a_closed_set_is_completed_without_a_home(tmp_path, line, expected):
     """Kinds, formats, roles, settings and the like; no home is made or opened."""
-    assert [*complete.FORMATS] == [*import_.SOURCES]
+    assert [*complete.FORMATS] == sorted(formats.FORMATS)
     assert expected == completed(tmp_path / "none", line)
     assert not (tmp_path / "none").exists()
 
@@ -740,15 +743,19 @@ def test_no_value_waits_for_pydantic():
     assert [] == [where for where, process in taken.items() if not isinstance(process, functools.partial)]
 
 
-def test_an_import_without_its_form_says_what_is_missing(tmp_path):
-    """The path that was given stands in the line that would be right."""
-    ran = run(tmp_path / "home", "import", "out 出.jsonl")
+def test_an_import_of_no_known_form_says_how_to_name_one(tmp_path):
+    """A file that is of none of them, a path that is not there, a format without a path: what to type instead is said."""
+    (tmp_path / "出.txt").write_text("hello")
+    unknown, missing = (run(tmp_path / "home", "import", str(tmp_path / name)) for name in ("出.txt", "gone.json"))
+    bare = run(tmp_path / "home", "import", "jsonl")
 
-    assert 2 == ran.code
-    assert "yiku import claude-code|jsonl|yiku out 出.jsonl" in ran.err
+    assert [2, 2, 2] == [unknown.code, missing.code, bare.code]
+    assert "yiku import jsonl 出.txt" in unknown.err and "chatgpt" in unknown.err
+    assert "no such file" in missing.err
+    assert "yiku import jsonl PATH" in bare.err
 
 
-@pytest.mark.parametrize("source", ["claude-code", "jsonl", "yiku"])
+@pytest.mark.parametrize("source", [*formats.FORMATS])
 @pytest.mark.parametrize("path", ["", "  "])
 def test_an_import_of_an_empty_path_is_refused(tmp_path, source, path):
     """A variable that was not set is not the folder one is in."""
@@ -758,7 +765,7 @@ def test_an_import_of_an_empty_path_is_refused(tmp_path, source, path):
     assert "yiku import " in ran.err
 
 
-@pytest.mark.parametrize("source", ["claude-code", "jsonl", "yiku"])
+@pytest.mark.parametrize("source", [name for name in formats.FORMATS if name != "notes"])  # these are no lines
 @pytest.mark.parametrize(
     "content",
     [b"", b"\xef\xbb\xbf", b"\n \n", b"hello\n", "你好\n".encode(), b"\0\0"],

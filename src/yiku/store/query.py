@@ -283,7 +283,7 @@ class _Guard:
                 return apsw.SQLITE_OK
             case apsw.SQLITE_READ if view in self._inner or (first or "").casefold() in self._shown | TABLE_FUNCTIONS:
                 return apsw.SQLITE_OK
-            case apsw.SQLITE_READ if not second and database is None:  # a subquery of which no column is read
+            case apsw.SQLITE_READ if not second and (database is None or first in TABLES):  # no column is read
                 return apsw.SQLITE_OK
             case apsw.SQLITE_CREATE_TEMP_VIEW if first == self._creating:
                 return apsw.SQLITE_OK

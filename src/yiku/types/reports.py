@@ -133,6 +133,7 @@ class ImportReport:
     Report of an import: record counts by result, and each problem.
 
     lowered: how many statements, rules, pins and turns are believed less than the file says, because it is not trusted
+    notes:   how many files came in as notes, new or edited since
     """
 
     source: str
@@ -145,6 +146,7 @@ class ImportReport:
     sessions: int
     dry_run: bool
     lowered: Mapping[str, int] = field(default_factory=dict)
+    notes: int = 0
 
 
 @value(frozen=True, slots=True)

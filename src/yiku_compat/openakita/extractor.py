@@ -18,8 +18,6 @@ from yiku_compat.openakita.session_types import ConversationTurn, Episode, Scrat
 from yiku_compat.openakita.types import MemoryType, logical_id
 from yiku_compat.openakita.unified_store import UnifiedStore
 
-DURATIONS = {"permanent": None, "7d": 7.0, "24h": 1.0, "session": 0.0}  # in days; a session's end ends it
-
 
 class MemoryExtractor:
     """Learns from what is said, in a store."""

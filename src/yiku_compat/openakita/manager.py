@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import timedelta
 from typing import Any
 
 from yiku import Memory
@@ -139,8 +140,6 @@ class MemoryManager:
         self, keyword: str, session_id: str | None = None, max_results: int = 10, days_back: int = 7
     ) -> list[Any]:
         """Return turns with their calls of tools, the newest first."""
-        from datetime import timedelta
-
         since = self.store.db.now() - timedelta(days=days_back)
         return list(self.store.memory.search_traces(keyword, session=session_id, since=since, limit=max_results))
 

@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Protocol, runtime_checkable
 
 import apsw
 
 from yiku.errors import InvalidInput
+from yiku_compat.openakita.api_embedding import APIEmbeddingBackend
 from yiku_compat.openakita.segment import Segmenter
+from yiku_compat.openakita.vector_store import ChromaDBBackend
 
 _log = logging.getLogger(__name__)
 WORDS = ("content", "subject", "predicate", "tags")  # columns of the index
@@ -134,7 +136,6 @@ def _score(rank: float) -> float:
     return abs(rank) / (1.0 + abs(rank))
 
 
-Reason = str
 Maker = Callable[..., SearchBackend]
 
 
@@ -145,9 +146,6 @@ def create_search_backend(backend_type: str = "fts5", **kwargs: Any) -> SearchBa
     One that is not available gives way to FTS5: that is logged, and `.degraded` of what is returned has the reason.
     Raises InvalidInput for an unknown type.
     """
-    from yiku_compat.openakita.api_embedding import APIEmbeddingBackend
-    from yiku_compat.openakita.vector_store import ChromaDBBackend
-
     makers: Mapping[str, Maker] = {"fts5": FTS5Backend, "chromadb": ChromaDBBackend, "api_embedding": APIEmbeddingBackend}
     name = str(backend_type).strip().casefold()
     if name not in makers:
@@ -213,8 +211,3 @@ class WithFallback:
         if self._told != (why := self.degraded):
             self._told = why
             _log.warning("search degrades to fts5: %s", why)
-
-
-def items_of(memories: Iterable[tuple[str, str, Mapping[str, Any]]]) -> list[dict[str, Any]]:
-    """Return the items of `batch_add` for (id, content, metadata)."""
-    return [{"id": id, "content": content, "metadata": dict(metadata)} for id, content, metadata in memories]

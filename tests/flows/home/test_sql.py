@@ -230,6 +230,8 @@ def test_views_of_the_caller_stand_for_this_statement_only(shared):
 
     assert ["Ann prefers tea"] == texts(shared, "select * from tea", views=views)
     assert ["Ann prefers tea"] == texts(shared, "select judgment from memories where judgment like 'Ann%'", views=views)
+    both = {"both": "select m.content as words, s.name as place from yiku_memories m join yiku_scopes s on s.id = m.scope_id"}
+    assert {"Ann prefers tea", "小明喜欢喝绿茶。"} < {*texts(shared, "select words from both", views=both)}
     for text in (
         "select * from main.memories",
         "select 1; attach 'x' as y",

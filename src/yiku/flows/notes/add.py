@@ -1,7 +1,8 @@
 """
 Index documents and skills (`index_document`, `index_skill`), copying those outside the vault into it first.
 
-A copy never takes the place of another file: a person may have edited it there.
+A copy never takes the place of another file: a person may have edited it there. Copies that nobody changed here may be brought in step
+with their originals (copies.py).
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from yiku.files import notes as files
 from yiku.files.vault import content_of, expand_home, write_atomically
 from yiku.flows.common import checks, pause
 from yiku.flows.common.handle import Handle
+from yiku.flows.notes import copies
 from yiku.flows.notes.publish import vault_of
 from yiku.flows.notes.sync import sync_files
 from yiku.types import SyncReport
@@ -22,9 +24,30 @@ from yiku.types import SyncReport
 MOST_FILES = 10_000  # of a folder
 
 
-def document(handle: Handle, path: object) -> SyncReport:
-    """Index a file or folder, which belongs into documents/."""
-    return _add(handle, path, "documents")
+def document(
+    handle: Handle, path: object, *, update: bool = False, dry_run: bool = False, progress: copies.Progress | None = None
+) -> SyncReport:
+    """
+    Index a file or folder, which belongs into documents/.
+
+    update:  bring copies in step with originals that were edited; what was changed here is left and named, and the rest goes on
+    dry_run: with `update` only say what would be done
+    """
+    checks.flag(update, "update")
+    checks.optional_call(progress, "progress")
+    if not checks.flag(dry_run, "dry_run") and not update:
+        return _add(handle, path, "documents")
+    if not update:
+        checks.refuse("dry_run", "is for update=True")
+    handle.store.upkeep.ensure_open()
+    pause.raise_if_paused(handle)
+    root, given = vault_of(handle).resolve(), _check_path(path)
+    if given.is_relative_to(root):
+        checks.refuse("path", f"{given} lies in the vault: there is nothing to copy")
+    if pause.switched_off(str(given), handle.settings.private_folders) is not None:
+        checks.refuse("path", f"{given} is in a folder that is switched off")
+    targets = _targets(given, "documents")
+    return copies.update(handle, root, targets, dry_run=dry_run, progress=progress)
 
 
 def skill(handle: Handle, path: object) -> SyncReport:
@@ -36,16 +59,12 @@ def _add(handle: Handle, path: object, folder: str) -> SyncReport:
     handle.store.upkeep.ensure_open()
     pause.raise_if_paused(handle)
     root, given = vault_of(handle).resolve(), _check_path(path)
-    found = list(_files(given))
-    if not found:
-        checks.refuse("path", f"{given} has no file that ends with {', '.join(files.ENDINGS)}")
+    targets = _targets(given, folder)
     if given.is_relative_to(root):
-        paths = [one.relative_to(root).as_posix() for one in found]
+        paths = [one.relative_to(root).as_posix() for one in targets]
         if not any(map(files.source_of, paths)):
             checks.refuse("path", f"{given} lies in the home, but in none of {', '.join(f'{name}/' for name in files.FOLDERS)}")
         return sync_files(handle, paths)
-    base = given.parent
-    targets = {one: f"{folder}/{one.relative_to(base).as_posix()}" for one in found}
     contents = {one: _content(one) for one in targets}
     for one, target in targets.items():
         with suppress(FileNotFoundError):
@@ -55,6 +74,14 @@ def _add(handle: Handle, path: object, folder: str) -> SyncReport:
         if not (root / target).exists():
             write_atomically(root / target, contents[one], below=Path(handle.home).resolve())
     return sync_files(handle, targets.values())
+
+
+def _targets(given: Path, folder: str) -> dict[Path, str]:
+    """The files that are meant, and the paths of their copies in the vault. Raises InvalidInput where there are none."""
+    found = list(_files(given))
+    if not found:
+        checks.refuse("path", f"{given} has no file that ends with {', '.join(files.ENDINGS)}")
+    return {one: f"{folder}/{one.relative_to(given.parent).as_posix()}" for one in found}
 
 
 def _check_path(path: object) -> Path:

@@ -23,7 +23,9 @@ if TYPE_CHECKING:
 
 SESSIONS_AT_MOST = 200  # the newest
 _WORD = re.compile(r"[^\s\x00-\x1f\x7f'\"`$\\]+")  # what a shell takes as one word, as it stands
-FORMATS = ("claude-code", "jsonl", "yiku")  # of `yiku import`
+FORMATS = tuple(
+    "chatgpt claude claude-code codex gemini-cli jsonl mem0 notes opencode server-memory specstory yiku".split()
+)  # of `yiku import`
 CLOSED: dict[str, tuple[str, ...]] = {
     "kind": tuple(Kind),
     "standing": tuple(Standing),

@@ -1,7 +1,7 @@
 """
 The command `import`: import existing conversations with their own ids and times.
 
-A file, or every .jsonl file below a folder, one after the other. Known records are only counted, so an
+A file, a zip archive, or every file of a known format below a folder, one after the other. Known records are only counted, so an
 import can be repeated, and goes on where it was cut short. What could not be used is listed by line; it
 does not stop the rest and is no failure: the exit code is 0 when everything readable was taken, and 1 when
 nothing at all could be read.
@@ -10,13 +10,11 @@ nothing at all could be read.
 from __future__ import annotations
 
 import contextlib
-import importlib
 import shlex
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from types import ModuleType
 from typing import Annotated, Any
 
 import typer
@@ -24,86 +22,75 @@ import typer
 from yiku.errors import InvalidInput
 from yiku.interfaces.cli import json_output, terminal
 from yiku.interfaces.cli.call import Call
-from yiku.types import ImportReport
+from yiku.interfaces.cli.complete import FORMATS
+from yiku.interfaces.importers import formats, run
+from yiku.interfaces.importers.run import Done
 
-SOURCES = {"claude-code": "claude_code", "jsonl": "jsonl", "yiku": "yiku_jsonl"}
 NOTHING_READ = 1  # the exit code where no line could be used
 PROBLEMS_SHOWN = 20  # lines; --json has them all
+UNKNOWN_SHOWN = 5  # files of no known format
 
 
 def import_(
     call: Call,
     *,
-    source: Annotated[str, typer.Argument(metavar="|".join(SOURCES), help="The format of the files.")],
-    path: Annotated[str | None, typer.Argument(metavar="PATH", help="A file, or a folder of .jsonl files.")] = None,
+    source: Annotated[str, typer.Argument(metavar="[FORMAT]", help=f"One of {', '.join(FORMATS)}; else it is detected.")],
+    path: Annotated[str | None, typer.Argument(metavar="PATH", help="A file, a zip archive, or a folder.")] = None,
     all_: Annotated[bool, typer.Option("--all", help="Import all scopes of an export, under their own names.")] = False,
     as_: Annotated[str | None, typer.Option("--as", metavar="SCOPE", help="Import an export of one scope into this scope.")] = None,
     trust: Annotated[bool, typer.Option("--trust", help="These files are yours: keep their origins, pins and rules.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Check and count, and write nothing.")] = False,
 ) -> None:
     """
-    Import conversations and memories from files.
+    Import conversations, memories and notes from files.
 
     \b
-    yiku import claude-code ~/.claude/projects --dry-run
-    yiku import jsonl turns.jsonl
+    yiku import chatgpt-export.zip --dry-run
+    yiku import claude-code ~/.claude/projects
     yiku import yiku mei.jsonl --trust
 
-    A line of a jsonl file is a turn {"role", "content", …}, a conversation {"messages", …} or a memory
-    {"memory", …}. Lines that cannot be read are listed and skipped. Exits 1 if no line could be read.
+    The format is detected by what is in a file, or named before the path. Lines and conversations that
+    cannot be read are listed and skipped. Importing again adds nothing. Exits 1 if nothing could be read.
     """
-    importer, files = _chosen(source, path, as_)
-    reports: list[tuple[Path, ImportReport]] = []
-    with call.memory() as memory, _watched(call, sum(importer.size(file) for file in files)) as consumed:
-        for file in files:
-            renamed = {"scope": as_} if as_ is not None else {}
-            records = importer.read(file, consumed=consumed, **renamed)
-            reports.append(
-                (
-                    file,
-                    memory.admin.import_(
-                        records,
-                        source=f"{source}: {file.name}"[:200],
-                        everything=all_ or as_ is not None,
-                        trust=trust,
-                        dry_run=dry_run,
-                    ),
-                )
-            )
-    total = _total(reports)
-    listed = [{"path": str(file), **json_output.plain(report)} for file, report in reports]
-    again = [
-        "yiku",
-        "import",
-        source,
-        shlex.quote(str(path)),
-        *(["--all"] if all_ else []),
-        *(["--as", as_] if as_ else []),
-        "--trust",
+    name, where = _asked(source, path)
+    if as_ is not None and name not in (None, "yiku"):
+        raise InvalidInput("--as is for exports of Yiku; for other formats use --scope")
+    found = formats.find(where, name)
+    kinds = sorted({format.name for format, _ in found.files})
+    if as_ is not None and kinds != ["yiku"]:
+        raise InvalidInput("--as is for exports of Yiku; for other formats use --scope")
+    options = {"scope": as_, "everything": all_, "trust": trust, "dry_run": dry_run}
+    with call.memory() as memory, _watched(call, formats.size(found)) as consumed:
+        done = [*run.each(memory, found, progress=consumed, **options)]  # type: ignore[arg-type]
+    total = _total(done)
+    listed = [
+        {
+            "path": str(one.place),
+            "format": one.format,
+            "first": json_output.plain(one.first),
+            "last": json_output.plain(one.last),
+            **json_output.plain(one.report),
+        }
+        for one in done
     ]
-    lines = [*_summary(total, reports, dry_run), *_lowered(total["lowered"], " ".join(again))]
-    call.answer({"source": source, "dry_run": dry_run, "total": total, "files": listed}, lines, wanted=bool(total["problems"]))
-    if total["problems"] and not any(total[name] for name in ("turns", "memories", "known", "skipped")):
+    again = ["yiku", "import", *([name] if name else []), shlex.quote(str(path or source))]
+    again += [*(["--all"] if all_ else []), *(["--as", as_] if as_ else []), "--trust"]
+    lines = [*_summary(total, done, dry_run), *_unknown(found), *_lowered(total["lowered"], " ".join(again))]
+    total["unknown"] = [str(place) for place in found.unknown]
+    answer = {"source": name or " ".join(kinds), "dry_run": dry_run, "total": total, "files": listed}
+    call.answer(answer, lines, wanted=bool(total["problems"]))
+    if total["problems"] and not any(total[name] for name in ("turns", "memories", "notes", "known", "skipped")):
         raise typer.Exit(NOTHING_READ)
 
 
-def _chosen(source: str, path: str | None, as_: str | None) -> tuple[ModuleType, list[Path]]:
-    """Return the importer of a format and the files to read. Raises InvalidInput."""
+def _asked(source: str, path: str | None) -> tuple[str | None, Path]:
+    """Return the format, if one was named, and the path. Raises InvalidInput."""
+    if path is None and source.strip() and source not in formats.FORMATS:
+        return None, Path(source).expanduser()
     if not path or not path.strip():  # an empty word is a variable that was not set, and not the folder one is in
-        named = source if source not in SOURCES else "PATH"
-        raise InvalidInput(
-            f"give the format and the path: yiku import {source if source in SOURCES else '|'.join(SOURCES)} {named}"
-        )
-    if source not in SOURCES:
-        raise InvalidInput(f"{source[:40]!r} is not a known format; the formats are {', '.join(SOURCES)}")
-    if as_ is not None and source != "yiku":
-        raise InvalidInput("--as is for exports of Yiku; for other formats use --scope")
-    importer = importlib.import_module(f"yiku.interfaces.importers.{SOURCES[source]}")
-    where = Path(path).expanduser()
-    files = importer.files(where)
-    if not files:
-        raise InvalidInput(f"{where} contains no {source} file")
-    return importer, files
+        known = source in formats.FORMATS
+        raise InvalidInput(f"give the path: yiku import {source} PATH" if known else "give the path: yiku import [FORMAT] PATH")
+    return source, Path(path).expanduser()
 
 
 @contextlib.contextmanager
@@ -120,18 +107,38 @@ def _watched(call: Call, size_bytes: int) -> Iterator[Callable[[int], None] | No
         yield lambda read_bytes: bar.advance(task, read_bytes)
 
 
-def _total(reports: list[tuple[Path, ImportReport]]) -> dict[str, Any]:
+def _total(done: Sequence[Done]) -> dict[str, Any]:
     """Return the sums over all files."""
-    counts = {
-        name: sum(getattr(report, name) for _, report in reports) for name in ("records", "turns", "memories", "known", "sessions")
-    }
+    names = ("records", "turns", "memories", "notes", "known", "sessions")
+    counts = {name: sum(getattr(one.report, name) for one in done) for name in names}
     skipped, lowered = Counter[str](), Counter[str]()
-    for _, report in reports:
-        skipped.update(report.skipped)
-        lowered.update(report.lowered)
-    problems = sum(len(report.problems) for _, report in reports)
-    counts |= {"problems": problems}
-    return {"files": len(reports), **counts, "skipped": dict(sorted(skipped.items())), "lowered": dict(sorted(lowered.items()))}
+    for one in done:
+        skipped.update(one.report.skipped)
+        lowered.update(one.report.lowered)
+    counts |= {"problems": sum(len(one.report.problems) for one in done)}
+    return {"files": len(done), **counts, "skipped": dict(sorted(skipped.items())), "lowered": dict(sorted(lowered.items()))}
+
+
+def _formats(done: Sequence[Done]) -> Iterator[str]:
+    """Yield a line for each format: how many conversations, and from when to when."""
+    for name in dict.fromkeys(one.format for one in done):
+        of = [one for one in done if one.format == name]
+        sessions = sum(one.report.sessions for one in of)
+        times = [at for one in of for at in (one.first, one.last) if at is not None]
+        days = sorted({f"{at:%Y-%m-%d}" for at in times})
+        parts = [terminal.plural(notes, "note")] if (notes := sum(one.report.notes for one in of)) else []
+        parts += [terminal.plural(sessions, "conversation")] if sessions else []
+        parts += [days[0] if len(days) == 1 else f"{days[0]} to {days[-1]}"] if days else []
+        if parts:
+            yield f"  {formats.FORMATS[name].title}: {', '.join(parts)}"
+
+
+def _unknown(found: formats.Found) -> Iterator[str]:
+    """Yield a line on files of no known format."""
+    if found.unknown:
+        names = [terminal.harmless(place.name) for place in found.unknown[:UNKNOWN_SHOWN]]
+        more = len(found.unknown) - len(names)
+        yield f"  {terminal.plural(len(found.unknown), 'file')} of no known format: {', '.join(names)}{f' and {more} more' if more else ''}"
 
 
 def _lowered(lowered: Mapping[str, int], again: str) -> Iterator[str]:
@@ -142,11 +149,14 @@ def _lowered(lowered: Mapping[str, int], again: str) -> Iterator[str]:
         yield f"  if these files are your own: {terminal.flat(again)}"
 
 
-def _summary(total: dict[str, Any], reports: list[tuple[Path, ImportReport]], dry_run: bool) -> Iterator[str]:
-    done = "would import" if dry_run else "imported"
+def _summary(total: dict[str, Any], done: Sequence[Done], dry_run: bool) -> Iterator[str]:
+    verb = "would import" if dry_run else "imported"
     kept = f"{terminal.plural(total['turns'], 'turn')} and {terminal.plural(total['memories'], 'memory', 'memories')}"
+    if total["notes"]:
+        kept = terminal.plural(total["notes"], "note") + (f", {kept}" if total["turns"] or total["memories"] else "")
     files = terminal.plural(total["files"], "file")
-    yield f"{terminal.paint(done, 'green')} {kept} from {terminal.plural(total['records'], 'record')} in {files}"
+    yield f"{terminal.paint(verb, 'green')} {kept} from {terminal.plural(total['records'], 'record')} in {files}"
+    yield from _formats(done)
     if total["known"]:
         yield f"  {total['known']:,} already known"
     if total["skipped"]:
@@ -155,7 +165,7 @@ def _summary(total: dict[str, Any], reports: list[tuple[Path, ImportReport]], dr
         )
     if total["problems"]:
         yield f"  {terminal.paint(terminal.plural(total['problems'], 'problem'), 'yellow')}, left out:"
-        listed = [(file, line, why) for file, report in reports for line, why in report.problems]
+        listed = [(one.place, line, why) for one in done for line, why in one.report.problems]
         for file, line, why in listed[:PROBLEMS_SHOWN]:
             yield f"    {terminal.harmless(str(file))}:{line}: {terminal.flat(why)}"
         if len(listed) > PROBLEMS_SHOWN:

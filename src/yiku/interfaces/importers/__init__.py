@@ -19,15 +19,19 @@ import json
 import math
 import os
 import re
-import stat
+import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 from yiku.errors import InvalidInput
+from yiku.interfaces.importers.places import Member, Place, opened, regular, size_of
 from yiku.types import BadRecord
+
+__all__ = ["Member", "Place", "opened", "regular"]  # beside what is defined here
 
 LINE_BYTES = 72 * 1024 * 1024  # a turn's 64 MiB, and 8 MiB for what stands around it
 METADATA_BYTES = 15 * 1024  # of the 16 KiB that a turn may have; the rest is for what is said about it
@@ -58,18 +62,9 @@ def found(path: Path, suffixes: Sequence[str]) -> list[Path]:
     return sorted(file for file in below if file.is_file() and not file.is_symlink())
 
 
-def total(files: Sequence[Path]) -> int:
+def total(files: Sequence[Place]) -> int:
     """Return the size of all files."""
-    return sum(file.stat().st_size for file in files)
-
-
-def regular(path: str, flags: int) -> int:
-    """Open a regular file; pipes and devices are refused."""
-    descriptor = os.open(path, flags | os.O_NONBLOCK | os.O_NOCTTY)
-    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-        os.close(descriptor)
-        raise InvalidInput(f"{path}: not a file")
-    return descriptor
+    return sum(map(size_of, files))
 
 
 # ------------------------------------------------------------------ lines
@@ -85,15 +80,16 @@ class Line:
     replaced: int = 0
 
 
-def objects(path: Path, consumed: Consumed | None = None) -> Iterator[Line | BadRecord]:
+def objects(path: Place, consumed: Consumed | None = None) -> Iterator[Line | BadRecord]:
     """
     Yield an item for each line of a JSON Lines file that is not blank.
 
     A file without any is one BadRecord, so that an empty file is not mistaken for one that was taken in.
     """
+    number = 0
     try:
-        with open(path, "rb", opener=regular) as file:
-            number, empty = 0, True
+        with opened(path) as file:
+            empty = True
             while part := file.readline(LINE_BYTES + 1):
                 number += 1
                 bytes_read, whole = len(part), len(part) <= LINE_BYTES or part.endswith(b"\n")
@@ -105,7 +101,7 @@ def objects(path: Path, consumed: Consumed | None = None) -> Iterator[Line | Bad
                 if bytes_read > LINE_BYTES + 1:
                     item: Line | BadRecord = BadRecord(number, f"has {bytes_read:,} bytes; at most {LINE_BYTES:,}")
                 elif text := part.removeprefix(BOM if number == 1 else b"").strip(b" \t\r\n\0"):
-                    item = _parsed(number, text, cut_off=not part.endswith(b"\n"))
+                    item = parsed(number, text, cut_off=not part.endswith(b"\n"))
                 elif b"\0" in part:
                     item = BadRecord(number, "holds only NUL bytes")
                 else:
@@ -114,11 +110,14 @@ def objects(path: Path, consumed: Consumed | None = None) -> Iterator[Line | Bad
                 yield item
             if empty:
                 yield BadRecord(1, EMPTY)
+    except (BadZipFile, zlib.error, EOFError) as error:
+        yield BadRecord(number + 1, f"the file cannot be read any further: {error}")
     except OSError as error:
         raise InvalidInput(f"{path}: {error.strerror or error}") from error
 
 
-def _parsed(number: int, text: bytes, *, cut_off: bool) -> Line | BadRecord:
+def parsed(number: int, text: bytes, *, cut_off: bool, what: str = "is not JSON on one line") -> Line | BadRecord:
+    """Parse one object, or say why it is none."""
     replaced = [0]
     try:
         value = _value(text.decode(), replaced)
@@ -127,7 +126,7 @@ def _parsed(number: int, text: bytes, *, cut_off: bool) -> Line | BadRecord:
     except json.JSONDecodeError as error:
         if cut_off:
             return BadRecord(number, "is cut off; import the file again when it is whole")
-        return BadRecord(number, f"is not JSON on one line: {error.msg} at character {error.pos + 1}")
+        return BadRecord(number, f"{what}: {error.msg} at character {error.pos + 1}")
     except RecursionError:
         return BadRecord(number, "is nested too deeply")
     if not isinstance(value, dict):
@@ -160,6 +159,11 @@ def _fraction(text: str) -> float | str:
 _DECODER = json.JSONDecoder(strict=False, parse_int=_whole, parse_float=_fraction, parse_constant=str)
 _ODD = re.compile(r"\0|\\u(?:0000|[dD][89a-fA-F])")  # may stand for a character that cannot be stored
 _UNSTORABLE = re.compile("[\0\ud800-\udfff]")
+
+
+def readable(value: Any) -> Any:
+    """Return a value without characters that cannot be stored."""
+    return _readable(value, [0])
 
 
 def _readable(value: Any, replaced: list[int]) -> Any:

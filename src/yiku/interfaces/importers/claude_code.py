@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from yiku.interfaces import importers
-from yiku.interfaces.importers import Consumed, Content, Ids, Line
+from yiku.interfaces.importers import Consumed, Content, Ids, Line, Place
 from yiku.types import BadRecord, ImportRecord, SkippedRecord, TurnRecord
 
 AGENT = "claude-code"
@@ -58,7 +58,7 @@ def size(path: Path) -> int:
     return importers.total(files(path))
 
 
-def read(path: Path, *, consumed: Consumed | None = None) -> Iterator[ImportRecord]:
+def read(path: Place, *, consumed: Consumed | None = None) -> Iterator[ImportRecord]:
     """Yield the records of one transcript, in order."""
     transcript = _Transcript(path)
     for line in importers.objects(path, consumed):
@@ -69,7 +69,7 @@ def read(path: Path, *, consumed: Consumed | None = None) -> Iterator[ImportReco
 class _Transcript:
     """State of reading one transcript."""
 
-    path: Path
+    path: Place
     session: str | None = None
     said_at: datetime | None = None
     ids: Ids = field(default_factory=Ids)
@@ -80,7 +80,7 @@ class _Transcript:
         return self.said_at
 
 
-def _first_time(path: Path) -> datetime:
+def _first_time(path: Place) -> datetime:
     times = (importers.time(line.record.get("timestamp")) for line in importers.objects(path) if isinstance(line, Line))
     return next((time for time in times if time), None) or datetime.fromtimestamp(path.stat().st_mtime, UTC)
 

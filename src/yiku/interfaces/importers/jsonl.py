@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from yiku.interfaces import importers
-from yiku.interfaces.importers import Consumed, Content, Ids, Line
+from yiku.interfaces.importers import Consumed, Content, Ids, Line, Place
 from yiku.types import BadRecord, Details, ImportRecord, MemoryRecord, SkippedRecord, TurnDetails, TurnRecord
 
 # The names under which exports know our fields, the best first.
@@ -56,7 +56,7 @@ def size(path: Path) -> int:
     return importers.total(files(path))
 
 
-def read(path: Path, *, consumed: Consumed | None = None) -> Iterator[ImportRecord]:
+def read(path: Place, *, consumed: Consumed | None = None) -> Iterator[ImportRecord]:
     """Yield the records of one file, in order, one per message."""
     file = _File(importers.one_line(path.stem) or "import")
     for line in importers.objects(path, consumed):

@@ -17,7 +17,7 @@ from typing import Any
 
 from yiku.errors import InvalidInput
 from yiku.interfaces import importers
-from yiku.interfaces.importers import Consumed
+from yiku.interfaces.importers import Consumed, Place
 from yiku.types import BadRecord, ImportRecord, OperationRecord
 
 FORMAT, VERSION = "yiku-export", 1
@@ -35,7 +35,7 @@ def size(path: Path) -> int:
     return importers.total(files(path))
 
 
-def read(path: Path, *, consumed: Consumed | None = None, scope: str | None = None) -> Iterator[ImportRecord]:
+def read(path: Place, *, consumed: Consumed | None = None, scope: str | None = None) -> Iterator[ImportRecord]:
     """
     Yield the operations of one file, in order.
 
@@ -43,7 +43,7 @@ def read(path: Path, *, consumed: Consumed | None = None, scope: str | None = No
     """
     file = _File(scope)
     try:
-        with open(path, "rb", opener=importers.regular) as lines:
+        with importers.opened(path) as lines:
             while text := lines.readline(LINE_BYTES):
                 if consumed is not None:
                     consumed(len(text))

@@ -86,7 +86,7 @@ def read(payload: object, *, hook: str, agent: str, id: str, said_at: datetime) 
         case "start":
             return Nothing("start")
     said: dict[str, Any] = {"session": session, "said_at": said_at, "agent": agent, "metadata": _metadata(payload, hook)}
-    if project := _project(payload.get("cwd")):
+    if project := project_of(payload.get("cwd")):
         said["project"] = project
     match hook:
         case "prompt":
@@ -135,12 +135,12 @@ def output(response: object) -> str:
     return "\n".join(filter(None, texts)) or json.dumps(response, ensure_ascii=False, default=str)
 
 
-def without_injected(text: str) -> str:
-    """A prompt without the blocks that agents and tools slip into it, in linear time."""
+def without_injected(text: str, names: Sequence[str] = INJECTED) -> str:
+    """A prompt without the blocks that agents and tools slip into it, by the names of their tags, in linear time."""
     if not markup.BRACKET.search(text):
         return text
     kept, position, opened = list[str](), 0, dict[str, int]()
-    for tag in markup.tags(text, *INJECTED):
+    for tag in markup.tags(text, *names):
         if not tag.closes:
             opened.setdefault(tag.name, tag.start)
         elif (start := opened.pop(tag.name, -1)) >= position:
@@ -168,6 +168,6 @@ def _name(value: object) -> str | None:
     return text[:NAME_CHARS].strip() or None
 
 
-def _project(cwd: object) -> str | None:
+def project_of(cwd: object) -> str | None:
     """The last part of the working folder; the full path is in the metadata."""
     return _name(re.split(r"[/\\]", cwd.rstrip("/\\"))[-1]) if isinstance(cwd, str) else None
