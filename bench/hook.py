@@ -1,5 +1,5 @@
 """
-Time the capture hook as agents start it: whole processes, one after the other, with the time that Python itself takes beside it.
+Time the capture hook as agents start it: whole processes, beside the start of Python alone.
 
     python bench/hook.py [runs]
 """

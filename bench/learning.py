@@ -1,5 +1,5 @@
 """
-Benchmark of learning by rules against labelled turns; bench/learning/README.md says how it is judged.
+Benchmark of learning by rules against labelled turns (format and judging: bench/learning/README.md).
 
     python bench/learning.py DATA_FOLDER [MARKS]     the figures; of the marks in bench/learning, or in a folder like it
     python bench/learning.py DATA_FOLDER --asked     also the questions of marks that have some, end to end

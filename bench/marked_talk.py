@@ -1,5 +1,5 @@
 """
-Read the conversations of the development data, session by session.
+Read conversations in the formats of four data sets, each message with the place by which labels refer to it.
 
 A mark of bench/learning or bench/sealed says where its turn stands: file, case, session, the turn's place, and the part
 of a chat that is kept in one record. `said` gives each message with that place.

@@ -1,5 +1,5 @@
 """
-Reference figures: the machine's floor, and simpler approaches.
+Reference figures for the speed benchmark: the machine's floor, and simpler approaches (FTS5, sqlite-vec).
 
 The floor is what no store on this disk and in this language can go below. Plain FTS5 and sqlite-vec are for
 orientation: one finds words without Chinese, scopes, history, slots, filters or sources, the other the nearest

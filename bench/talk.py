@@ -1,5 +1,5 @@
 """
-Real turns and questions for benchmarks, read from files outside the repository (formats in datasets.py).
+Load real turns and questions for the speed benchmarks from files outside the repository (formats in datasets.py).
 
 English and Chinese take turns of a dozen, each in the order in which it was said; where a language has fewer turns than are
 wanted it begins again, in sessions of other names. Questions are those of the same files.

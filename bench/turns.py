@@ -1,5 +1,5 @@
 """
-Recording cost of real turns: `python bench/turns.py FILE … [--turns N]`
+Benchmark of recording real turns: `python bench/turns.py FILE … [--turns N]`
 
 The user's turns of the given files (bench/datasets.py), drawn evenly over them, go through `record_turn` with learning on, in one
 home a language, as a host would send them. Printed are the median, the 95th and 99th percentile and the slowest, in CPU

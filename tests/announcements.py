@@ -1,5 +1,5 @@
 """
-The ways in which people and programs say a credential, one a line: `{}` stands for the value, ⏎ for the end of a line.
+Phrases that announce a credential, one a line, in both languages: `{}` stands for the value, ⏎ for a line break.
 
 KEYS are ways to say a token of 24 or more letters and digits, PASSWORDS what a password manager makes. In what STAYS nothing
 may be masked.

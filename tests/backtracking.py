@@ -1,5 +1,5 @@
 """
-Which regular expressions can take exponential time: a search through the automaton of each of their loops.
+Detect regular expressions that can take exponential time, by searching the automaton of each of their loops.
 
 A loop is dangerous when the same text can be read by it in two ways: with n such texts in a row there are 2ⁿ ways, and
 all are tried before a match fails. `(?:\\s+|\\w+,?\\s*)+` is: `a, ` is one turn of the loop, or two. Such a loop has a state

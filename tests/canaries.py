@@ -1,5 +1,5 @@
 """
-Canaries: words that nobody says by chance, and a look for them in every byte under a folder.
+Canary words for erasure tests, and a search for them in every byte under a folder.
 
 The look knows nothing of how Yiku proves an erasure: it reads every file as it lies there, unpacks what is packed,
 and looks for pieces of the words, as a search index might keep them: any five letters of a Latin word, in small and

@@ -1,4 +1,4 @@
-"""What every test shares: a home, a clock that stands where it is set, and a memory on both."""
+"""Shared fixtures: a home, a clock that tests set, and a memory on both."""
 
 import gc
 import os

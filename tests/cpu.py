@@ -1,4 +1,4 @@
-"""CPU time, which a busy machine does not stretch as it stretches the time on the wall."""
+"""Measure and compare CPU time, which load on the machine does not stretch."""
 
 import signal
 import sys

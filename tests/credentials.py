@@ -1,5 +1,5 @@
 """
-Secrets of machines and what only looks like them, drawn from a seed.
+Generate credentials and look-alikes from a seed.
 
 Nothing here is a credential, and no line of this file looks like one: each is put together when a test runs.
 `secrets(seed)` gives ten each of the kinds in KINDS, as texts in which somebody says, pastes or configures them;

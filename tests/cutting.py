@@ -1,4 +1,4 @@
-"""A process that ends before a write: the store's next writes are counted, and the one that is named is not made."""
+"""Kill a process before a given write of the store, by counting its writes."""
 
 from typing import Any
 

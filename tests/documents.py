@@ -1,4 +1,4 @@
-"""Markdown documents made by chance, in English, Chinese and both."""
+"""Generate random Markdown documents in English, Chinese and both."""
 
 import random
 

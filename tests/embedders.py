@@ -1,5 +1,5 @@
 """
-A model for tests: texts that share words have vectors that are near each other, whatever the words are.
+A fake embedding model: texts with common words have similar vectors.
 
 It answers as a model does, without being one: every word has a direction of its own, drawn from its hash.
 """

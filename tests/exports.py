@@ -1,4 +1,4 @@
-"""Homes that export and import; and exports as anybody can write them: lines of one's own under checksums that are right."""
+"""Make homes for tests of export and import, and forge export files with valid checksums."""
 
 import hashlib
 import json

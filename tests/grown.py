@@ -1,6 +1,8 @@
 """
-Canaries in everything that grows out of a session: an episode and its steps, the scratchpad, an attachment with its file,
-variables, what a model said and failed at, and the older forms of all these in the journal.
+Fill a home with canaries in all records derived from a session, for tests of erasure.
+
+An episode and its steps, the scratchpad, an attachment with its file, session variables, a model's replies and errors, and the older
+versions of all these in the journal.
 """
 
 from collections.abc import Mapping

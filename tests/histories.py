@@ -1,5 +1,5 @@
 """
-Random histories of a home whose MEMORY.md and USER.md a program and a person write at the same time.
+Random histories of a home whose MEMORY.md and USER.md a program and a person edit at once.
 
 The program remembers, updates, forgets, takes back, and reopens. The person changes, adds and removes lines, writes beside the
 region, saves as editors do, checks out older commits, puts back copies, and saves from a window that still shows an older text.

@@ -1,4 +1,4 @@
-"""Hooks as agents run them, and what they leave in the inbox of a home."""
+"""Run hooks as agents do, and read what they leave in the inbox of a home."""
 
 import json
 import os

@@ -1,5 +1,5 @@
 """
-Whether a store is whole: tests call it after a crash, a race, a failed write or a random history.
+Check that a store is intact, after a crash, a race, a failed write or a random history.
 
 What must be true of every file that Yiku leaves behind is written in store/check.py, which `yiku check` runs
 too; here it is run as deep as it goes, on one moment of the database alone. tests/store/test_check.py breaks

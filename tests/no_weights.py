@@ -1,5 +1,5 @@
 """
-Every test runs as on a machine without the local model, whether it is installed or not.
+Hide the local model from all tests, whether it is installed or not.
 
 An empty package of its name stands before the real one, for the tests and for the processes that they start. The tests
 of the model itself (models/test_e5.py) find it where it really lies.

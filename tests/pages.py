@@ -1,5 +1,5 @@
 """
-The blocks of a page, run as they stand.
+Extract the code blocks of a documentation page and run them.
 
 A page tells one story: its Python blocks share a namespace, its shell blocks share a shell, and both
 share a fresh home. A block ```text right behind a block is what that prints. What differs from run to

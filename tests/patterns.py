@@ -1,5 +1,5 @@
 """
-Every regular expression of the code, also those that are compiled when the first text needs them.
+Collect every regular expression of the code, also the lazily compiled ones.
 
 Three places are looked at: what the modules hold, in whatever it is nested, compiled or as text; the first argument of each
 call of `re` and of the helpers that compile and remember; and what functions without arguments, or with switches alone, make

@@ -1,4 +1,4 @@
-"""What a test needs of the machine: a disk that is read-only for us even as root, and a database put out of reach."""
+"""Privileges that tests need: a disk that is read-only even for root, and a database out of reach."""
 
 import ctypes
 import os

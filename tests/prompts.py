@@ -1,4 +1,4 @@
-"""A prompt read back: what was put into it, line by line, whatever the words and names in it try to be."""
+"""Parse a built prompt back into its sections and lines, to check that nothing in it escaped its fence."""
 
 import hashlib
 import re

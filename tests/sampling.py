@@ -1,5 +1,5 @@
 """
-What the fast tests take of what the soak takes whole: every so many, from a start that each run draws anew.
+Sample long test tables in fast runs, from a start drawn anew in each run; YIKU_WHOLE=1 takes all.
 
 The run prints its seed at the end; with YIKU_SEED it takes the same again. A function that is shared with the soak
 takes a `Choice`: here that is the fixture `some`, there one that takes more, or all.

@@ -1,4 +1,4 @@
-"""A store as the first schema had it, for tests of what is older than today."""
+"""Build stores with the schemas of earlier versions, for tests of migration."""
 
 import re
 from importlib.resources import files

@@ -1,5 +1,5 @@
 """
-Which rows of the specification a test run proved, and where its seconds went.
+Pytest plugin: report which rows of the specification a run proved, and where its time went.
 
 A test names the rows it proves, at most six: @pytest.mark.spec("S2-76", "T-22"). After the run
 `.spec-report.jsonl` in the root has a line for each pair of row and test:

@@ -1,5 +1,5 @@
 """
-Bad input at every verb: a typed error that says what to do, soon, and nothing written.
+Bad input to every verb: a typed error with advice, soon, and nothing written.
 
 A table of values that no argument may have meets a table of every argument of every public verb. Each
 call either raises an error of ours or, where the value happens to be allowed there, gives a result; in

@@ -1,4 +1,4 @@
-"""What a call costs must not grow with the store: measured against itself at two sizes, in one run."""
+"""Cost of each call does not grow with the store: measured at two sizes in one run."""
 
 import statistics
 import time

@@ -1,4 +1,4 @@
-"""The one object a program holds: opening, scopes, drawers, threads, closing."""
+"""`Memory`: opening, scopes, groups of methods, threads, closing; verbs work whatever the home holds."""
 
 import io
 import threading

@@ -1,5 +1,5 @@
 """
-Words of a language live in one place: the TOML files of rules/lexicon, and the prompts for a model.
+Words of languages are only in the TOML files of rules/lexicon and in model prompts.
 
 Outside of it no string of the rules and flows has a Chinese character, and no pattern and no list of words is made of words
 of the lexicon; what a person is told when something is wrong is a sentence, and none of these. A pattern has at most

@@ -1,4 +1,4 @@
-"""Sentences are split in one place: outside of rules/text no module names the marks that end one."""
+"""Sentences are split in one place: no module outside rules/text names the marks that end one."""
 
 import ast
 import re

@@ -1,4 +1,4 @@
-"""Prose and names are plain English: a person is "they", quotes are straight, and known things have the field's names."""
+"""Prose and names are plain English: forbidden words, straight quotes, "they" for a person."""
 
 import ast
 import io

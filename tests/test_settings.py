@@ -1,4 +1,4 @@
-"""Every setting comes from an argument, then YIKU_*, then yiku.toml, then the default; and says from where."""
+"""Settings: argument, then YIKU_*, then yiku.toml, then default; and where each came from."""
 
 import os
 import pwd

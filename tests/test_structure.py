@@ -1,4 +1,4 @@
-"""The walls that an import contract cannot see. The trends beside them: make structure."""
+"""Architecture rules that import contracts cannot check; trends are in `make structure`."""
 
 import ast
 import importlib.util

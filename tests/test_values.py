@@ -1,4 +1,4 @@
-"""What users hold is frozen, comparable, hashable and printable, and can be copied and pickled."""
+"""Public value types are frozen, comparable, hashable, printable, copied and pickled."""
 
 import pickle
 from copy import copy

@@ -1,6 +1,7 @@
 """
-Texts that people send, paste and flood with, made from a seed: talk in both languages, quotations that are blanked, runs of one
-sign, code of this repository, logs, JSON, base64, hex, minified scripts, prose without an end, and all of it mixed.
+Generate texts from a seed as people send them: talk in both languages, quotations, floods, repetitions.
+
+Also runs of one sign, code of this repository, logs, JSON, base64, hex, minified scripts, endless prose, and mixtures of all.
 """
 
 import base64

@@ -1,5 +1,5 @@
 """
-Random histories of a home with nights, and what an undo of the last of them gives back.
+Random histories of a home with nights, and the expected state after undoing the last of them.
 
 A person says things that change, repeat and end, updates, forgets, confirms and asks; days pass, and each ends in a night. Then
 the last night is undone: every exported field of every version is as it was before that night. Or somebody changes some

@@ -1,4 +1,4 @@
-"""The verbs that must work whatever a home holds: each is called once, on a home of some size, by what can be found in it."""
+"""Table of the verbs that must work whatever a home holds, each with a call and its arguments."""
 
 from collections.abc import Callable
 from io import BytesIO

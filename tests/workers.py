@@ -1,5 +1,5 @@
 """
-What other processes do in tests: each function runs in a process of its own, none shares anything but the home.
+Functions that tests run in other processes, which share only the home.
 
 `together` starts several at once, lets them go at the same moment, and gives back what each returned. A
 child says what was acknowledged through a pipe, after the call returned; so a killed child has told the truth.

@@ -1,5 +1,5 @@
 """
-A model on loopback for real coding agents: speaks the APIs that they speak, and says what a script says.
+A scripted local chat model for real coding agents, speaking the APIs that they use.
 
     Anthropic messages    POST /v1/messages                                     Claude Code
     OpenAI responses      POST /v1/responses                                    Codex

@@ -19,6 +19,7 @@ from yiku.types import (
     Backup,
     BackupFile,
     ChangeRow,
+    Check,
     Checked,
     EmbedReport,
     Erased,
@@ -328,7 +329,7 @@ class Admin:
 
         return report.report(self._handle, run)
 
-    def audit(self, *, budgets: Mapping[str, float] | None = None, turns: bool = True) -> Audit:
+    def audit(self, *, budgets: Mapping[Check, float] | None = None, turns: bool = True) -> Audit:
         """
         Count duplicates, contradictions, statements without support, secrets, what is never recalled or stale, orphans.
 

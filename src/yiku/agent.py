@@ -1,5 +1,5 @@
 """
-`Memory.agent`: what a model uses through its tools. No logic; flows are imported on first use.
+`Memory.agent`: methods behind a model's tools. No logic; flows are imported on first use.
 
 What an agent states is believed as far as the user's own turns say it, and what it is shown is fenced.
 """
@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from yiku.errors import ReadOnly
-from yiku.types import Attachment, Context, Episode, Excerpt, Hit, LearnReport, Note, Outcome, SemanticMemory, Turn
+from yiku.types import Attachment, Context, Episode, Excerpt, Hit, Kind, KindName, LearnReport, Note, Outcome, SemanticMemory, Turn
 
 if TYPE_CHECKING:
     from yiku.flows.common.handle import Handle
@@ -29,7 +29,7 @@ class Agent:
         text: str,
         *,
         evidence: str | None = None,
-        kind: str | None = None,
+        kind: Kind | KindName | None = None,
         tags: Sequence[str] | None = None,
         metadata: Mapping[str, Any] | None = None,
         importance: float | None = None,

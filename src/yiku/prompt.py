@@ -1,5 +1,5 @@
 """
-`Memory.prompts`: methods for the system prompt of an agent. No logic; flows are imported on first use.
+`Memory.prompts`: build and compile system prompts. No logic; flows are imported on first use.
 """
 
 from __future__ import annotations

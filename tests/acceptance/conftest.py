@@ -1,4 +1,4 @@
-"""The benchmarks that these tests take cases from are scripts that import each other by name."""
+"""Put bench/ on the import path: these tests take their cases from benchmark scripts."""
 
 import sys
 from pathlib import Path

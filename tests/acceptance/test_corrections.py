@@ -1,4 +1,4 @@
-"""A sample of the labelled conflicts of bench/conflicts, with each slot named, as a perfect extractor would."""
+"""Conflict decisions: a sample of the labelled cases of bench/conflicts, with each slot given, as a perfect extractor would."""
 
 import conflicts
 import pytest

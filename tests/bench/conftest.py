@@ -1,4 +1,4 @@
-"""The benchmarks are scripts that import each other by name, as they do when one of them is run."""
+"""Put bench/ on the import path: benchmarks are scripts that import each other by name."""
 
 import sys
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The runner of the conflict cases: what counts as right, wrong, flagged and destructive."""
+"""bench/conflicts.py: how it counts right, wrong, flagged and destructive decisions."""
 
 import json
 import subprocess

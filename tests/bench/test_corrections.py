@@ -1,4 +1,4 @@
-"""The runner of the corrections: what counts as right, what as marked, and that nothing undecided counts."""
+"""bench/corrections.py: how it counts right and marked answers, and that undecided ones do not count."""
 
 import json
 import subprocess

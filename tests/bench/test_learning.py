@@ -1,4 +1,4 @@
-"""bench/learning.py judges as bench/learning/README.md says, and the rules reach their aims on what it may carry."""
+"""bench/learning.py: it judges as bench/learning/README.md says, and the rules reach their targets on the public set."""
 
 import hashlib
 import json

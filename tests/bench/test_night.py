@@ -1,4 +1,4 @@
-"""bench/night.py: a short year comes to the same answers with nights and without, and what it counts can go wrong."""
+"""bench/night.py: a short simulated year gives the same answers with nights and without, and its counts can fail."""
 
 import night
 import pytest

@@ -1,4 +1,4 @@
-"""bench/quality.py: files of others are read as they are, figures are right, and nothing looks past a question's date."""
+"""bench/quality.py: data sets are parsed correctly, metrics are right, and nothing later than a question is used for it."""
 
 import dataclasses
 import gzip

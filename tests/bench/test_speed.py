@@ -1,4 +1,4 @@
-"""The speed run: real talk from files, and the table of growth."""
+"""bench/speed.py and bench/growth.py: reading real conversations from files, and the growth table."""
 
 import json
 

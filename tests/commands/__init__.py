@@ -1,5 +1,5 @@
 """
-The command line in tests: each command a process of its own, forked from one that has imported it.
+Run the command line in tests: each command in its own process, forked from one with Yiku imported.
 
 A new interpreter spends a third of a second on importing what a verb needs; a fork has it already. The child
 has its own streams, folder and environment, runs the real entry, and ends as any process does. The one thing it

@@ -1,5 +1,5 @@
 """
-Ask the server for a command. As a program: the `yiku` that scripts in tests find on their PATH.
+Client of the fork server for commands; as a program, the `yiku` on the PATH of scripts in tests.
 
 It imports next to nothing, so that it has started before another interpreter has found its packages.
 """

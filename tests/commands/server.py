@@ -1,5 +1,5 @@
 """
-A process that has imported all of Yiku and opened nothing. For each command it forks, and the child becomes `yiku`.
+Fork server for commands: a process with all of Yiku imported and nothing open, whose children become `yiku`.
 
 The child takes over what makes a process its own (streams, arguments, environment, folder, umask) and runs the
 real entry. Of the server it keeps what was imported, and nothing else: no descriptor, no handler of a signal.

@@ -1,4 +1,4 @@
-"""A folder with nothing in it, as somebody has who opens this repository for the first time."""
+"""A fixture with an empty folder, like that of somebody who opens the repository for the first time."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""docs/durability.md promises what the soak tests, in the same words, and names tests that are there."""
+"""docs/durability.md states the promises that the soak tests prove, in the same words, and names existing tests."""
 
 import re
 

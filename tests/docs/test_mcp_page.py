@@ -1,4 +1,4 @@
-"""The page on the MCP server says what the code does."""
+"""docs/mcp.md matches the code: its table of tools, its limits and its examples."""
 
 import importlib.util
 

@@ -1,4 +1,4 @@
-"""The pages on async programs and on other libraries run, and each name that they give another library's verb leads here."""
+"""The pages on async programs and on other libraries: examples run, and every other library's verb is mapped to one of ours."""
 
 import re
 from pathlib import Path

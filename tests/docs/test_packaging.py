@@ -1,4 +1,4 @@
-"""The package as a user gets it: built here, unpacked, installed into an empty folder, and run."""
+"""The built package: wheel and sdist have the right files, install into an empty folder, and run."""
 
 import importlib.util
 import re

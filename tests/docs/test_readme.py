@@ -1,4 +1,4 @@
-"""The README in both languages: short, the same, and true."""
+"""The README in both languages: short, equal in content, and true."""
 
 import importlib.util
 import json

@@ -1,4 +1,4 @@
-"""What a type checker says of a user's program: nothing where it is sound, and every planted mistake, by two checkers."""
+"""Type checking of a user's program: mypy and pyright accept the sound one and find every planted mistake in the other."""
 
 import inspect
 import re
@@ -12,6 +12,7 @@ import pytest
 
 from yiku import Memory, types
 from yiku.admin import Admin
+from yiku.agent import Agent
 from yiku.flows.common import checks
 from yiku.flows.keep import messages
 from yiku.notes import Notes
@@ -37,12 +38,15 @@ def errors(output: str, program: str) -> set[int]:
 
 
 @pytest.mark.parametrize("checker", CHECKERS)
-def test_all_ten_mistakes_are_found(checker):
-    """And nothing else is: misspelt settings, roles, types, kinds, details, feedback, a turn without content, a missing field."""
+def test_every_planted_mistake_is_found(checker):
+    """
+    And nothing else is: misspelt settings, roles, types, kinds, details, feedback, a turn without content, a missing field;
+    and in the types of nights, audits, prompts and the agent's side.
+    """
     lines = (HERE / "mistaken.py").read_text().splitlines()
     planted = {number for number, line in enumerate(lines, 1) if line.endswith("# mistake")}
 
-    assert 10 == len(planted)
+    assert 18 == len(planted)
     assert planted == errors(said(checker, "mistaken.py"), "mistaken.py")
 
 
@@ -71,7 +75,7 @@ def test_the_types_say_what_the_checks_take():
     assert checks.LIST_AT_MOST > 0
 
 
-@pytest.mark.parametrize("owner", [Memory, Sessions, Admin, Notes, Prompts])
+@pytest.mark.parametrize("owner", [Memory, Sessions, Admin, Agent, Notes, Prompts])
 def test_each_verb_names_its_errors(owner):
     """`help()` of a verb says what it raises."""
     verbs = inspect.getmembers(owner, inspect.isfunction)

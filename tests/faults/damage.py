@@ -1,5 +1,5 @@
 """
-The ways in which a disk, a copy or a tool damages a home, and what a damaged home is asked.
+Ways to damage a home (as disks, copies and tools do), and the questions that a damaged home is asked.
 
 A way takes a home apart that nobody has open. Which page holds what is known from the sound home, so each
 way hits what it is named after. `asked` puts the same questions to each home, in a process of its own: an

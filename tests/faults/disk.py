@@ -1,5 +1,5 @@
 """
-A disk that fails, or kills us, at the n-th operation; everything else is the real disk.
+A disk that fails or kills the process at its n-th operation, by wrapping the real one.
 
 It stands between SQLite and the system as a VFS, and between Python and the system as an audit hook, and
 counts what changes the disk: opening for writing, writing, truncating, flushing, deleting, renaming,

@@ -1,5 +1,5 @@
 """
-Material that somebody might send to break a memory: contents, structures, names of keys, questions, and what to build them of.
+Hostile input: contents, structures, keys and questions meant to break a memory, and a generator of more.
 
 Every entry is either taken and comes back as it is, or is refused with a typed error; never altered, never
 slow. English and Chinese are attacked alike.

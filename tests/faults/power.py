@@ -1,5 +1,5 @@
 """
-A disk that remembers all that was done to it, so that it can be rebuilt as a power cut would have left it.
+Record all disk operations, and rebuild the disk as a power cut at any moment would leave it.
 
 `record(…)` lets a script work on a real folder, in a process of its own, and writes down in which order
 files were written, resized, flushed, named, renamed and deleted, with their contents. `rebuild(…)` makes

@@ -1,5 +1,5 @@
 """
-A real disk of a few MB, that a test may fill to the last byte or make read-only, without being root.
+A real disk of a few MB that a test may fill or make read-only, without being root.
 
 A child process takes user and mount namespaces of its own (unshare(2)), in which it may mount a tmpfs that
 nobody else sees and that is gone with the child. `on_a_disk(size, function, …)` runs a function there, with

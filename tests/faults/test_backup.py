@@ -1,4 +1,4 @@
-"""Making and restoring a backup, killed or refused at any disk operation: the store before, or the store after."""
+"""Backup and restore, killed or failing at any disk operation: the store is as before or as after, never between."""
 
 import os
 import shutil

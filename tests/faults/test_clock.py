@@ -1,5 +1,5 @@
 """
-R25: a clock that jumps, stands still or changes its offset. Order is by sequence, ids are unique and ascending, nothing is lost.
+R25: clocks that jump, stand still or change offset: order by sequence, ids unique and ascending, nothing lost.
 
 The clock is what the machine says it is: a dead battery says 2016, a bad time server says next year, a
 laptop crosses a border. What was said without a time is said now, and now is after what was said before.

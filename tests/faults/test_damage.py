@@ -1,5 +1,5 @@
 """
-R11: a home is damaged, and asked, checked and repaired.
+R11: a damaged home is read, checked and repaired: no crash, no false answer.
 
 The ways and the questions lie in faults.damage. Here some ways are done, other ones in each run, to a small
 home with a backup; the soak does all of them.

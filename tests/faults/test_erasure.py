@@ -1,5 +1,5 @@
 """
-An erasure that is cut short: by a kill or a failing disk at each of its operations, by a full disk, by who reads meanwhile.
+Interrupted erasures: killed or failing at each disk operation, a full disk, concurrent readers.
 
 Either nothing was erased, or the rows are gone and the erasure is shown as unfinished; then `resume` ends it. However it
 went, what is not meant is there, and the store is whole.

@@ -1,5 +1,5 @@
 """
-Every flow that writes, with a disk that fails at its first operation, its second, its third …
+R8: every flow that writes, with a disk that fails at its first operation, its second, its third …
 
 After each failure: the caller got a typed error, the home opens, what was acknowledged is there, what was
 refused is not, nothing is half-written, and the same call done again succeeds.

@@ -1,5 +1,5 @@
 """
-R9: a disk that is full to the last byte, not one that pretends: a mount of a few MB of our own.
+R9: every verb on a really full disk, a mount of a few MB.
 
 What was acknowledged stays, what is refused is StorageFull and not stored, reading and searching go on, and
 forgetting works, because the home holds 1 MiB back for it. With space again, all works as if nothing had been.

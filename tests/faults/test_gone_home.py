@@ -1,4 +1,4 @@
-"""R24 where the home itself goes: it is deleted, moved or replaced while a memory has it open."""
+"""R24: the home is deleted, moved or replaced while a memory has it open."""
 
 import os
 import shutil

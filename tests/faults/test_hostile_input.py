@@ -1,5 +1,5 @@
 """
-R23: whatever comes in, nothing crashes, nothing hangs, and nothing is altered: taken exactly, or refused with a typed error.
+R23: hostile input is stored exactly or refused with a typed error; nothing crashes, hangs or changes it.
 
 Contents go through every verb that takes text, questions through every verb that answers. S21: what reads a
 text takes ten times as long for ten times the text, not a hundred times.

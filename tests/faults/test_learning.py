@@ -1,5 +1,5 @@
 """
-Learning, reading again, compressing and ending a session, cut short by a failing disk, a kill, or a model that fails, at each of their steps.
+Learning, relearning, compressing and ending a session, interrupted at each step by a failing disk, a kill or a model.
 
 Whatever was cut, the home opens, and the same call made again comes to what it would have come to at once: nothing is lost,
 nothing is learned twice, no episode is told twice. The model is a server on this machine that says the same of the same turns.

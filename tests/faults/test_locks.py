@@ -1,5 +1,5 @@
 """
-R7: SQLite's locks on the live store are never dropped.
+R7: no verb drops SQLite's locks on the live store.
 
 When a process closes any descriptor of a file, all its POSIX locks on that file are gone, SQLite's too. The
 next process to close the store may then take the write-ahead log away, under a writer that does not notice;

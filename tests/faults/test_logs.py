@@ -1,4 +1,4 @@
-"""What is said goes into memory and to whom asked for it, and into no log, no message of a fault and no other file."""
+"""Privacy of logs: no stored text appears in a log, an error message, stderr or another file."""
 
 import contextlib
 import logging

@@ -1,5 +1,5 @@
 """
-R17: a home of an earlier version is opened, and something goes wrong at any operation of that.
+R17: migrating a home of an earlier version, killed or failing at any operation.
 
 Homes of schema 1, 3, 4 and 5 lie in tests/homes. Whatever is killed or fails, the next opening finishes, and every
 row, text, id and history is what it was.

@@ -1,5 +1,5 @@
 """
-R12: the database is gone, emptied, older, or another's; and what looks like it, and is not.
+R12: a database that is gone, emptied, older or of another home is noticed; harmless changes are not.
 
 A mismatch is an error at each opening, from the library and the command line, and writes nothing. What a
 person does every day (kill, copy, restore the whole folder) is none.

@@ -1,5 +1,5 @@
 """
-A night, cut short by a kill before any operation on the disk, or by a failing disk: the next call comes to the same end.
+A night that is killed or whose disk fails at any operation: the next call completes it with the same result.
 
 Each home has work for every phase: statements that end, fade and have lain as junk, turns that wait, a session without its
 episode, a record of a file that says nothing, tags that nothing carries, a backup that is due.

@@ -1,5 +1,5 @@
 """
-R3: the power goes at any moment, and a home is opened on what the disk then holds.
+R3: a home is opened on what a power cut at any moment leaves on the disk.
 
 A life of some dozens of calls is recorded on a disk that remembers everything (`faults.power`), and the disk is
 rebuilt as the cut may have left it. With `full`, each acknowledged call is there. With `fast`, all is there

@@ -1,5 +1,5 @@
 """
-R24 behind the commit: what was recorded is answered, whatever happens while it is read again and learned from.
+R24 after the commit: `record` succeeds whatever fails in the learning or rereading that follows.
 
 An error behind the commit would have the caller tell it twice. So what cannot be learned now waits for `learn`, and
 `status` and the log say why.

@@ -1,5 +1,5 @@
 """
-R10: media that can only be read: a disk of our own that is mounted so, and permissions taken away.
+R10: read-only media, as a mount and by permissions.
 
 Everything that reads answers, everything that writes is ReadOnly, nothing hangs, and no file changes: not one
 byte, name or time. A home whose last writer died is read with what lies in its log, or plainly refused.

@@ -1,5 +1,5 @@
 """
-R24, the second half: when the disk fails under a verb, the verb says so.
+R24: when the disk fails under a verb, the verb raises a typed error.
 
 Each operation of the disk that a verb needs, reading and writing, is made to fail in turn. The verb raises a
 StoreError, never swallows it, never answers as if nothing were there, and leaves nothing half done. (What bad

@@ -1,4 +1,4 @@
-"""Adding to a file that somebody may have open, and moving one away: no word of either side is lost."""
+"""files/append.py: appending to and moving files that an editor has open, with no text lost."""
 
 import os
 import resource

@@ -1,4 +1,4 @@
-"""Long contents, compressed and named by their hash."""
+"""Blobs: long contents, compressed, named by their hash, and verified when read."""
 
 import stat
 

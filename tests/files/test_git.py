@@ -1,4 +1,4 @@
-"""What git keeps of a home."""
+"""Detecting a home's database or key in a git repository, and what .gitignore excludes."""
 
 import shutil
 import subprocess

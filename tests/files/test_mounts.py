@@ -1,4 +1,4 @@
-"""Where a home lies: what the system says of its mounts, and what services leave in the folders that they copy."""
+"""Detecting the file system of a home (mount table), and folders that a cloud service synchronizes."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-"""Pages that people write, too: nobody's words are replaced by those of somebody who has not seen them."""
+"""Replacing pages that people edit, too: no version is overwritten unseen."""
 
 import os
 

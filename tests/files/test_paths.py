@@ -1,5 +1,5 @@
 """
-S13 to S15: no name becomes a path, nothing is written or read outside the home, and nothing in it makes us wait. S24: modes.
+S13 to S15, S24: path traversal, links, special files, and the permissions of a home.
 
 Whoever can put a link, a pipe or a device into a home, or names things like paths, gets an error of ours:
 soon, and without a byte outside.

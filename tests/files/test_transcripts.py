@@ -1,4 +1,4 @@
-"""The file of a transcript: its lines, what is not ours in it, and what a killed process left at its end."""
+"""Transcript files: format of lines, foreign lines, and the rest that a killed process leaves."""
 
 import json
 import zlib

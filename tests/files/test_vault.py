@@ -1,4 +1,4 @@
-"""The home: where each thing lies, and how a file is written so that it is whole or not there."""
+"""Paths of a home, and atomic writes of its files."""
 
 import os
 import stat

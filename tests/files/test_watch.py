@@ -1,4 +1,4 @@
-"""When something in the vault may have changed: real folders, real events, however editors and git write files."""
+"""File system events of the vault, from real folders, editors and git."""
 
 import os
 import shutil

@@ -1,4 +1,4 @@
-"""Each verb as a person or a script meets it: a process of its own, on a real home."""
+"""Each command in a process of its own on a real home: output, errors, exit codes."""
 
 import fcntl
 import functools
@@ -16,7 +16,7 @@ import pytest
 from commands import COLD, Ran, Started
 
 from yiku import Memory
-from yiku.interfaces.cli import app, call, complete
+from yiku.interfaces.cli import app, call, complete, terminal
 from yiku.interfaces.cli.app import VERBS
 from yiku.interfaces.importers import formats
 
@@ -445,6 +445,14 @@ def test_the_version_and_the_help():
     assert max(map(len, listed)) <= 80
 
 
+@pytest.mark.parametrize("verb", VERBS)
+def test_the_help_of_a_verb_fits_eighty_columns(verb):
+    """No line is wider, and no mark of the source is left in it, such as one that kept examples on lines of their own."""
+    shown = run(Path(os.devnull), verb, "--help", COLUMNS="80").out.splitlines()
+
+    assert [] == [line for line in shown if terminal.cells(line) > 80 or "\\" in line]
+
+
 @pytest.mark.parametrize(
     "words", [["record", "我对青霉素过敏。"], ["remember", "I live in Oslo."], ["pause"], ["learn"], ["backup"]]
 )
@@ -496,6 +504,10 @@ def completed(home, line: str, **environment: str) -> list[str]:
         ("yiku config lim", ["limit"]),
         ("yiku recall x --type m", ["memory"]),
         ("yiku traces --role ", ["user", "assistant", "system", "tool"]),
+        ("yiku install c", ["claude-code", "codex"]),
+        ("yiku uninstall g", ["gemini-cli"]),
+        ("yiku compile --strategy ", ["auto", "model", "rules"]),
+        ("yiku prompt --auto-recall g", ["gated"]),
     ],
 )
 def test_a_closed_set_is_completed_without_a_home(tmp_path, line, expected):

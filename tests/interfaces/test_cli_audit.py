@@ -1,11 +1,11 @@
-"""The commands that explain and audit: pages for a person, JSON and exit codes for a script."""
+"""The commands `why` and `audit`: pages for people, JSON and exit codes for scripts."""
 
 import pytest
 from commands import run
 
 
 @pytest.fixture
-def told(home):
+def filled_home(home):
     """A home with a few statements; by text, their ids."""
     texts = ("I own a boat.", "我喜欢绿茶。", "The boiler is in the cellar.", "The boiler is - in the cellar.")
     ids = {}
@@ -14,10 +14,10 @@ def told(home):
     return ids
 
 
-def test_why_is_a_page_and_json(home, told):
+def test_why_is_a_page_and_json(home, filled_home):
     """The page says first whether it is believed; the JSON has words, changes and the page."""
-    page = run("why", told["I own a boat."][-8:], "--home", str(home))
-    data = run("why", told["我喜欢绿茶。"], "--home", str(home), "--json").json
+    page = run("why", filled_home["I own a boat."][-8:], "--home", str(home))
+    data = run("why", filled_home["我喜欢绿茶。"], "--home", str(home), "--json").json
 
     assert (0, "I own a boat.\n\n- Believed: yes, this is current.") == (page.code, "\n".join(page.out.splitlines()[:3]))
     assert ["我喜欢绿茶。"] == [words["text"] for words in data["words"]]
@@ -25,7 +25,7 @@ def test_why_is_a_page_and_json(home, told):
     assert data["page"].startswith("# 我喜欢绿茶。")
 
 
-def test_an_audit_over_its_budget_fails_a_script(home, told):
+def test_an_audit_over_its_budget_fails_a_script(home, filled_home):
     """Two spellings of one statement are over the budget; with a larger one it passes. A wrong budget is a usage error."""
     failed = run("audit", "--home", str(home), COLUMNS="80")
     passed = run("audit", "--home", str(home), "--budget", "duplicates=0.5", "--json")

@@ -1,4 +1,4 @@
-"""`yiku embed` as a person or a script meets it: with an endpoint, with none, on a terminal, interrupted."""
+"""The command `embed`: with an endpoint, without, on a terminal, interrupted."""
 
 import os
 import pty

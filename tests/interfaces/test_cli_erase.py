@@ -1,4 +1,4 @@
-"""`yiku erase` and its kin, as a person and a script see them."""
+"""The command `erase`: plan, confirmation, receipt, JSON."""
 
 import os
 import pty

@@ -1,4 +1,4 @@
-"""What is learned, as a person or a script meets it: record, learn, review, confirm, reject, queue."""
+"""The commands of learning: record, learn, review, confirm, reject, queue."""
 
 import json
 import re

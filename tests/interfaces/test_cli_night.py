@@ -1,4 +1,4 @@
-"""The report of a night on the command line: a page for a person, JSON for a script, and a decision taken back by its number."""
+"""The commands `consolidate`, `report` and `undo RUN`: a page for people, JSON for scripts."""
 
 from commands import run
 

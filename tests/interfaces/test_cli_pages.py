@@ -1,4 +1,4 @@
-"""MEMORY.md from the command line, and a memory in an editor."""
+"""The commands `publish` and `edit`."""
 
 import commands
 import pytest
@@ -11,7 +11,7 @@ def run(home, *words, **environment):
 
 
 @pytest.fixture
-def told(home):
+def filled_home(home):
     """A home with two statements, published."""
     Memory(home, owner="user:mei").close()
     run(home, "remember", "I live in Oslo.")
@@ -33,22 +33,22 @@ def id_of(home, text):
 
 
 @pytest.mark.spec("S4-90", "S4-13")
-def test_a_line_that_a_person_edits_changes_the_answer(told):
-    page = told / "MEMORY.md"
+def test_a_line_that_a_person_edits_changes_the_answer(filled_home):
+    page = filled_home / "MEMORY.md"
     page.write_text(page.read_text().replace("Oslo", "Bergen"))
 
-    assert "edits that were not read yet: yiku publish" in " ".join(run(told, "status").out.split())
-    done = run(told, "publish")
+    assert "edits that were not read yet: yiku publish" in " ".join(run(filled_home, "status").out.split())
+    done = run(filled_home, "publish")
     assert "written MEMORY.md: 2 statements" in done.out
     assert "  corrected: I live in Bergen." in done.out
-    assert "Bergen" in run(told, "recall", "where do I live?").out.splitlines()[0]
+    assert "Bergen" in run(filled_home, "recall", "where do I live?").out.splitlines()[0]
     operation = done.out.rsplit("yiku undo ", 1)[1].split()[0]
-    run(told, "undo", operation)
-    assert "Oslo" in run(told, "recall", "where do I live?").out.splitlines()[0]
+    run(filled_home, "undo", operation)
+    assert "Oslo" in run(filled_home, "recall", "where do I live?").out.splitlines()[0]
 
 
-def test_the_json_has_a_report_of_each_page(told):
-    done = run(told, "publish", "--json").json
+def test_the_json_has_a_report_of_each_page(filled_home):
+    done = run(filled_home, "publish", "--json").json
 
     assert {"yiku", "verb", "pages", "operations"} == {*done}
     assert [(page["path"], page["action"], page["shown"]) for page in done["pages"]] == [
@@ -57,42 +57,42 @@ def test_the_json_has_a_report_of_each_page(told):
     ]
 
 
-def test_a_page_that_is_held_says_what_to_do(told):
-    (told / "MEMORY.md").write_text("")
-    done = run(told, "publish")
+def test_a_page_that_is_held_says_what_to_do(filled_home):
+    (filled_home / "MEMORY.md").write_text("")
+    done = run(filled_home, "publish")
 
     assert (done.code, "held MEMORY.md has lost its managed region" in done.out) == (1, True)
-    assert run(told, "publish", "--keep", "memory").code == 0
-    assert "Oslo" in (told / "MEMORY.md").read_text()
-    assert run(told, "publish", "--keep", "both").code == 2
+    assert run(filled_home, "publish", "--keep", "memory").code == 0
+    assert "Oslo" in (filled_home / "MEMORY.md").read_text()
+    assert run(filled_home, "publish", "--keep", "both").code == 2
 
 
-def test_a_memory_is_edited_in_the_editor(told, tmp_path):
+def test_a_memory_is_edited_in_the_editor(filled_home, tmp_path):
     """The newer of its versions, whichever is named; nothing of the text stays behind."""
-    id = id_of(told, "Oslo")
-    before = {path.name for path in told.iterdir()}
-    done = run(told, "edit", id[-8:], EDITOR=script(tmp_path, 'sed -i s/Oslo/Rome/ "$1"'))
+    id = id_of(filled_home, "Oslo")
+    before = {path.name for path in filled_home.iterdir()}
+    done = run(filled_home, "edit", id[-8:], EDITOR=script(tmp_path, 'sed -i s/Oslo/Rome/ "$1"'))
 
     assert (done.code, done.out) == (0, "updated  I live in Rome.\n")
-    assert "Rome" in run(told, "recall", "where do I live?").out.splitlines()[0]
-    run(told, "edit", id, VISUAL=script(tmp_path, 'sed -i s/Rome/卑尔根/ "$1"'), EDITOR="false")
-    assert "卑尔根" in run(told, "get", id_of(told, "卑尔根")).out
-    assert {path.name for path in told.iterdir()} == before
+    assert "Rome" in run(filled_home, "recall", "where do I live?").out.splitlines()[0]
+    run(filled_home, "edit", id, VISUAL=script(tmp_path, 'sed -i s/Rome/卑尔根/ "$1"'), EDITOR="false")
+    assert "卑尔根" in run(filled_home, "get", id_of(filled_home, "卑尔根")).out
+    assert {path.name for path in filled_home.iterdir()} == before
 
 
 @pytest.mark.parametrize("line", ["exit 0", ': > "$1"', 'printf "\\n\\n" > "$1"'])
-def test_a_text_that_was_not_changed_changes_nothing(told, tmp_path, line):
-    done = run(told, "edit", id_of(told, "Oslo"), EDITOR=script(tmp_path, line))
+def test_a_text_that_was_not_changed_changes_nothing(filled_home, tmp_path, line):
+    done = run(filled_home, "edit", id_of(filled_home, "Oslo"), EDITOR=script(tmp_path, line))
 
     assert (done.code, done.out) == (0, "unchanged\n")
-    assert run(told, "history", id_of(told, "Oslo"), "--json").json["versions"][0]["content"] == "I live in Oslo."
+    assert run(filled_home, "history", id_of(filled_home, "Oslo"), "--json").json["versions"][0]["content"] == "I live in Oslo."
 
 
 @pytest.mark.parametrize(
     ("editor", "why"), [("false", "ended with 1"), ("/nowhere/editor", "cannot be started"), ("'", "cannot be started")]
 )
-def test_an_editor_that_fails_changes_nothing(told, editor, why):
-    done = run(told, "edit", id_of(told, "Oslo"), EDITOR=editor)
+def test_an_editor_that_fails_changes_nothing(filled_home, editor, why):
+    done = run(filled_home, "edit", id_of(filled_home, "Oslo"), EDITOR=editor)
 
     assert (done.code, why in done.err) == (2, True)
-    assert not [path for path in told.iterdir() if path.name.startswith(".edit")]
+    assert not [path for path in filled_home.iterdir() if path.name.startswith(".edit")]

@@ -1,4 +1,4 @@
-"""What the command line prints: nothing in it steers a terminal or hides from a reader, whatever was remembered."""
+"""Safe output: stored texts cannot steer a terminal or hide from a reader."""
 
 import json
 import os
@@ -114,7 +114,7 @@ def test_joined_emoji_come_apart_and_the_rest_is_shown():
     """A joiner says nothing by itself; a zero-width space, a filler, a tag or a soft hyphen might hide something."""
     assert "👨👩 ❤" == terminal.harmless("👨\u200d👩 ❤\ufe0f")
     assert "a\\u200bb\\u3164c\\xadd\\U000e0041" == terminal.harmless("a\u200bb\u3164c\xadd\U000e0041")
-    assert json.loads(terminal.escaped(json.dumps(BAD, ensure_ascii=False))) == BAD
+    assert json.loads(terminal.escape_json(json.dumps(BAD, ensure_ascii=False))) == BAD
 
 
 def test_the_last_step_before_a_terminal_lets_nothing_through(capsys):

@@ -1,4 +1,4 @@
-"""What the command line keeps out, and how it says so: secrets, pauses, folders that are switched off."""
+"""Secrets, pauses and switched-off folders on the command line, and the messages about them."""
 
 import commands
 import pytest

@@ -1,4 +1,4 @@
-"""A running conversation, as a host's script or a person meets it: sessions, end, compress, episodes, scratchpad, attachments."""
+"""The commands of sessions: sessions, end, compress, episodes, scratchpad, attachments."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Streams that are closed, full or read by nobody: no traceback, and what was done is said where it can be."""
+"""Closed, full and unread streams: no traceback, and the result is reported where possible."""
 
 import os
 import subprocess

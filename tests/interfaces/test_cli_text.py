@@ -1,4 +1,4 @@
-"""Text for people: what fits where, in cells."""
+"""Terminal layout: widths in cells, wrapping, tables."""
 
 import pytest
 from rich.cells import cell_len
@@ -20,7 +20,7 @@ from yiku.interfaces.cli import terminal
 @pytest.mark.parametrize("width", [20, 41, 80])
 def test_wrapped_lines_fit_and_lose_nothing(text, width):
     """However narrow, no line is wider than asked for, and together they say what the text says."""
-    lines = [*terminal.wrapped(text, width)]
+    lines = [*terminal.wrap(text, width)]
 
     assert [] == [line for line in lines if cell_len(line) > width]
     assert "".join(text.split()) == "".join("".join(lines).split())
@@ -28,7 +28,7 @@ def test_wrapped_lines_fit_and_lose_nothing(text, width):
 
 def test_no_line_begins_with_closing_punctuation():
     """A Chinese comma or full stop stays with the character before it."""
-    lines = [*terminal.wrapped("写满字的纸也能发光，我一直记着。就用了这个名字！" * 5, 22)]
+    lines = [*terminal.wrap("写满字的纸也能发光，我一直记着。就用了这个名字！" * 5, 22)]
 
     assert len(lines) > 5
     assert [] == [line for line in lines if line[0] in "，。！"]
@@ -36,8 +36,8 @@ def test_no_line_begins_with_closing_punctuation():
 
 def test_a_long_text_is_cut_and_says_so():
     """More lines than allowed end in an ellipsis; what fits stays whole."""
-    assert ["one two", "three …"] == [*terminal.wrapped("one two three four five", 8, lines=2)]
-    assert ["一二三"] == [*terminal.wrapped("一二三", 8, lines=1)]
+    assert ["one two", "three …"] == [*terminal.wrap("one two three four five", 8, lines=2)]
+    assert ["一二三"] == [*terminal.wrap("一二三", 8, lines=1)]
 
 
 @pytest.mark.parametrize(
@@ -83,7 +83,7 @@ def test_a_command_and_json_stay_on_one_line():
         "`yiku 列表` or --where",
         """'{"entities": "Ann"}' may,""",
         "though.",
-    ] == [*terminal.wrapped(text, 27)]
+    ] == [*terminal.wrap(text, 27)]
 
 
 @pytest.mark.parametrize("columns", ["40", "60", "80", "120"])
@@ -94,7 +94,7 @@ def test_a_listing_gives_its_text_the_room_it_needs(monkeypatch, columns):
         ("#0a1b2c3d", "2026-03-02", "preference", "写满字的纸也能发光，我一直记着，就用了这个名字。"),
         ("#1a1b2c3d", "2026-03-03", "fact", "Tea."),
     ]
-    lines = [*terminal.listing(rows, head=("id", "said", "kind", "text"), dim=[0])]
+    lines = [*terminal.list_table(rows, head=("id", "said", "kind", "text"), dim=[0])]
 
     assert [] == [line for line in lines if cell_len(line) > int(columns)]
     assert (columns in ("80", "120")) == lines[0].startswith("id ")

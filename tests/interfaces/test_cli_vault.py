@@ -1,4 +1,4 @@
-"""`yiku note`, `promote`, `compact` and `watch` as a person or a script meets them."""
+"""The commands `note`, `promote`, `compact` and `watch`."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""The demonstration: every answer right, what was learned shown, and a home that the next commands work on."""
+"""The command `demo`: every answer right, learned statements shown, and a usable home left behind."""
 
 import json
 import shlex

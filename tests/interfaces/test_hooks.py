@@ -1,4 +1,4 @@
-"""The capture hook as agents run it: a process of its own, JSON on stdin, exit code 0 and an empty stdout whatever happens."""
+"""The capture hook as agents run it: JSON on stdin, always exit code 0, empty stdout, the event in the inbox."""
 
 import errno
 import fcntl

@@ -1,4 +1,4 @@
-"""Transcripts of Claude Code: what becomes a turn, what is counted, and what a broken file cannot do."""
+"""Importing Claude Code transcripts: turns, counts, and broken files."""
 
 import itertools
 import json

@@ -1,4 +1,4 @@
-"""JSON lines: turns, conversations and statements under the names that exports use."""
+"""Importing JSON Lines: turns, conversations and statements, with the field names of exports."""
 
 import json
 import random

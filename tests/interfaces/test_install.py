@@ -1,4 +1,4 @@
-"""Installing Yiku into coding agents: what is written, what stays, and that an uninstallation leaves no trace."""
+"""`yiku install` and `uninstall` for coding agents: files written, files kept, no trace left."""
 
 import json
 import os
@@ -202,7 +202,7 @@ def test_from_the_command_line(tmp_path):
 
     shown = yiku("install", "claude", "--dry-run")
     assert (0, False) == (shown.code, (tmp_path / ".claude").exists())
-    assert "would be installed Claude Code" in shown.out and '"UserPromptSubmit"' in shown.out
+    assert "would install in Claude Code" in shown.out and '"UserPromptSubmit"' in shown.out
     done = yiku("install", "claude-code", "--json").json["installed"]
     assert [True, True] == [file["changed"] for file in done["files"]]
     assert ["claude-code"] == [one["agent"] for one in install.manifest(tmp_path / "home")]

@@ -1,4 +1,4 @@
-"""The MCP server as an agent meets it: the SDK's own client, a real process, a real home."""
+"""The MCP server over stdio, by the SDK's own client on a real process and home."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""The MCP server over HTTP: the SDK's client with the token gets in, and the usual attacks do not."""
+"""The MCP server over HTTP: clients with the token get in, common attacks are refused."""
 
 import http.client
 import json

@@ -1,4 +1,4 @@
-"""The hook that brings memories into a prompt: fenced, once, only what surely belongs there; by a process that stays or by itself."""
+"""The hook that injects memories into prompts: fenced, once, certain hits only; through the server process or alone."""
 
 import json
 import socket
@@ -38,7 +38,7 @@ def server(known):
         answering.close()
 
 
-def told(home, event="prompt", session="s1", prompt=None, **more):
+def run_hook(home, event="prompt", session="s1", prompt=None, **more):
     """What the hook prints, as the agent reads it."""
     done = run(
         home,
@@ -55,17 +55,17 @@ def told(home, event="prompt", session="s1", prompt=None, **more):
 
 def conversation(home):
     """What is brought in, event by event."""
-    first = told(home, "start", source="startup")
+    first = run_hook(home, "start", source="startup")
     assert "Always write tests first." in first and "Oslo" not in first
-    text = told(home, prompt="On which port does the staging server listen?")
+    text = run_hook(home, prompt="On which port does the staging server listen?")
     assert 1 == text.count("<yiku-memory") == text.count("4321") and text.startswith("<yiku-memory seal=")
     assert "quoted, not instructions" in text and "tests first" not in text
-    assert "" == told(home, prompt="On which port does the staging server listen?"), "it is in the context already"
-    assert "" == told(home, prompt="Thanks, that is great!") == told(home, prompt="好的，谢谢")
-    assert "" == told(home, prompt="What should I cook tonight?")
-    assert "4321" in told(home, session="s2", prompt="测试服务器监听哪个端口？")
-    assert "tests first" in told(home, "start", source="compact")
-    assert "4321" in told(home, prompt="On which port does the staging server listen?")
+    assert "" == run_hook(home, prompt="On which port does the staging server listen?"), "it is in the context already"
+    assert "" == run_hook(home, prompt="Thanks, that is great!") == run_hook(home, prompt="好的，谢谢")
+    assert "" == run_hook(home, prompt="What should I cook tonight?")
+    assert "4321" in run_hook(home, session="s2", prompt="测试服务器监听哪个端口？")
+    assert "tests first" in run_hook(home, "start", source="compact")
+    assert "4321" in run_hook(home, prompt="On which port does the staging server listen?")
 
 
 def test_a_process_that_stays_is_asked(server):
@@ -84,10 +84,10 @@ def test_without_one_the_hook_looks_by_itself(known):
 def test_a_compression_lets_rules_and_memories_come_again(server):
     """An agent that says so by its hook alone."""
     question = "On which port does the staging server listen?"
-    assert "tests first" in told(server, prompt=question)
-    assert "" == told(server, prompt=question)
-    told(server, "compress")
-    assert "tests first" in told(server, prompt=question)
+    assert "tests first" in run_hook(server, prompt=question)
+    assert "" == run_hook(server, prompt=question)
+    run_hook(server, "compress")
+    assert "tests first" in run_hook(server, prompt=question)
 
 
 @pytest.mark.parametrize("how", ["off", "always"])
@@ -123,7 +123,7 @@ def test_what_the_session_said_itself_is_not_brought_in(home):
 
 def test_no_text_is_kept_of_what_was_brought_in(server):
     """Ids alone, and sessions without their names."""
-    told(server, session="geheim-session", prompt="On which port does the staging server listen?")
+    run_hook(server, session="geheim-session", prompt="On which port does the staging server listen?")
     kept = (server / "inbox" / "shown").read_text()
 
     assert "geheim" not in kept and "4321" not in kept and 0o600 == stat.S_IMODE((server / "inbox" / "shown").stat().st_mode)
@@ -158,13 +158,13 @@ def test_a_server_of_another_scope_or_a_silent_one_is_not_trusted(known):
     with Memory(known, scope="team:atlas") as other:
         answering = serve.Answering(other)
         try:
-            assert "4321" in told(known, prompt="On which port does the staging server listen?")
+            assert "4321" in run_hook(known, prompt="On which port does the staging server listen?")
         finally:
             answering.close()
     with socket.socket(socket.AF_UNIX) as silent:
         silent.bind(str(known / "locks" / "hooks.sock"))
         silent.listen(1)
-        assert "4321" in told(known, session="s2", prompt="On which port does the staging server listen?")
+        assert "4321" in run_hook(known, session="s2", prompt="On which port does the staging server listen?")
 
 
 def test_an_unexpected_error_ends_no_server_and_tells_no_words(server, monkeypatch, caplog):
@@ -175,8 +175,8 @@ def test_an_unexpected_error_ends_no_server_and_tells_no_words(server, monkeypat
 
     with monkeypatch.context() as patch:
         patch.setattr(recalled, "text", broken)
-        assert "4321" in told(server, prompt="On which port does the staging server listen?")
-    assert "4321" in told(server, session="s2", prompt="On which port does the staging server listen?")
+        assert "4321" in run_hook(server, prompt="On which port does the staging server listen?")
+    assert "4321" in run_hook(server, session="s2", prompt="On which port does the staging server listen?")
     assert "RuntimeError" in caplog.text and "canary" not in caplog.text
 
 
@@ -198,7 +198,7 @@ def test_one_process_answers(known):
         while not (known / "locks" / "hooks.sock").exists():
             time.sleep(0.01)
         second = serve.Answering(other)
-        assert "4321" in told(known, prompt="On which port does the staging server listen?")
+        assert "4321" in run_hook(known, prompt="On which port does the staging server listen?")
         first.close()
         assert not (known / "locks" / "hooks.sock").exists()
         second.close()

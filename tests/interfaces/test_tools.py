@@ -1,4 +1,4 @@
-"""Memory as tools: one table behind three schemas, checked arguments, fenced answers, two levels of finding."""
+"""Tools for models: schemas for three hosts, validated arguments, fenced answers."""
 
 import json
 

@@ -1,5 +1,5 @@
 """
-A chat model that says what a test tells it, behind the real HTTP server of models/server.py; and a memory that asks it.
+A scripted chat model behind the HTTP server of models/server.py, and a memory that uses it.
 
 What is asked for shows in the schema that goes along: things worth keeping of a piece of a conversation ("extract"), or
 the story of an episode ("episode"). When nothing is left to say, nothing is worth keeping, and a story is a plain one.

@@ -1,5 +1,5 @@
 """
-A real HTTP server on this machine that answers as a test tells it: right, late, wrong, cut off.
+A real local HTTP server that answers as a test tells it: right, late, wrong, cut off.
 
 Its vectors depend on the text alone, so whoever mixes up texts and vectors is found out.
 """

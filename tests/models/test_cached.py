@@ -1,4 +1,4 @@
-"""The questions asked last keep their vectors."""
+"""The cache of question vectors."""
 
 import numpy as np
 

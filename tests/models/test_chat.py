@@ -1,4 +1,4 @@
-"""A chat model behind an endpoint: its reply fits the schema, or an error says why; the key and the prompt go nowhere else."""
+"""The chat client: replies fit the schema or an error explains why; key and prompt are sent nowhere else."""
 
 import json
 import logging

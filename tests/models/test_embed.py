@@ -1,4 +1,4 @@
-"""An endpoint: what it answers becomes vectors, and each way in which it fails becomes an error that says what to do."""
+"""The embeddings client: replies become vectors, failures become errors with advice."""
 
 import json
 import logging

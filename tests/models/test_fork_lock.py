@@ -1,4 +1,4 @@
-"""A forked child waits for no thread of its parent."""
+"""The fork lock: a forked child never waits for a thread of its parent."""
 
 import os
 import signal

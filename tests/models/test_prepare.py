@@ -1,4 +1,4 @@
-"""The local model's files: made once, whole or made again, by one process at a time. On a tiny model in the real one's format."""
+"""Preparing the local model's files once, atomically, by one process at a time; on a tiny model of the same format."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""A reply: read with patience, held to the schema to the letter; nothing is guessed, nothing comes in unasked."""
+"""Parsing model replies: lenient syntax, strict schema, nothing guessed."""
 
 import json
 import time

@@ -1,4 +1,4 @@
-"""Which embedder the settings mean, and what is said when there is none."""
+"""Choosing the embedding model from the settings, and the messages if there is none."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""From text to the numbers of pieces: the most probable cut, the same as the reference's."""
+"""The tokenizer of the local model: the most probable segmentation, equal to the reference's."""
 
 import random
 from itertools import product

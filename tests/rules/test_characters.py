@@ -1,4 +1,4 @@
-"""Traditional characters: read like simplified ones, shown as they were written, found in either writing."""
+"""Traditional Chinese characters: analyzed as simplified ones, shown as written, found in either form."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What a model embeds of a text: windows that it can take, cut between sentences, and a short turn behind the one before."""
+"""Windows for embedding: within the model's limit, cut between sentences, short turns with the turn before."""
 
 import time
 

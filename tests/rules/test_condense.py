@@ -1,4 +1,4 @@
-"""Identity files condensed to a few tokens without a model: what is kept, and what is dropped."""
+"""Condensing identity files without a model: which sentences stay."""
 
 import pytest
 

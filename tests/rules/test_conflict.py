@@ -1,4 +1,4 @@
-"""Conflict: a chain in the order of saying, whatever the order of recording."""
+"""Conflict decisions: the same version chain whatever the order of recording."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta

@@ -1,4 +1,4 @@
-"""A correction that gives a value alone."""
+"""Corrections that name only the new value."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Each issuer's form, and each way to say a credential: the examples are masked, the look-alikes stay."""
+"""Credential formats of issuers and announcing phrases: examples are masked, look-alikes stay."""
 
 import random
 import re

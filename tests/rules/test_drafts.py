@@ -1,4 +1,4 @@
-"""Extraction by rules: what a turn teaches in either language, and what it does not."""
+"""Extracting statements by rules: what a turn gives in either language, and what it does not."""
 
 import json
 import time

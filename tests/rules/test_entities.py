@@ -1,4 +1,4 @@
-"""Entities: whom and what a text is about, in both scripts."""
+"""Extracting entities in both scripts."""
 
 import time
 

@@ -1,4 +1,4 @@
-"""The story of a session, told without a model: in both languages, covering every turn, the same each time."""
+"""Summarizing sessions as episodes by rules: both languages, all turns covered, deterministic."""
 
 import json
 import time
@@ -87,38 +87,38 @@ CHINESE = (
 
 def test_a_session_becomes_a_story():
     """Goal, steps with their results, what was decided because of them, how it ended, what it was about."""
-    told = tell(*LOGIN)
+    episode = tell(*LOGIN)
 
-    assert "add token login to src/api/auth.py" == told.goal
-    assert ("success", "the user said so: Perfect, it works now. Thanks!") == (told.outcome, told.outcome_reason)
-    assert ("Read", "Write", "Bash") == told.tools_used
-    assert [True, True, False, True] == [node.success for node in told.action_nodes]
-    assert ["1 failed, 3 passed in 0.4s"] == [node.error_message for node in told.action_nodes if node.error_message]
+    assert "add token login to src/api/auth.py" == episode.goal
+    assert ("success", "the user said so: Perfect, it works now. Thanks!") == (episode.outcome, episode.outcome_reason)
+    assert ("Read", "Write", "Bash") == episode.tools_used
+    assert [True, True, False, True] == [node.success for node in episode.action_nodes]
+    assert ["1 failed, 3 passed in 0.4s"] == [node.error_message for node in episode.action_nodes if node.error_message]
     chosen = "We chose JWT because sessions would need a shared store."
     assert ["So I'll write the handler first.", None, "I need to freeze it instead.", chosen] == [
-        n.decision for n in told.action_nodes
+        n.decision for n in episode.action_nodes
     ]
-    assert (chosen,) == told.decisions
-    assert {"src/api/auth.py", "JWT"} <= {*told.entities}
+    assert (chosen,) == episode.decisions
+    assert {"src/api/auth.py", "JWT"} <= {*episode.entities}
 
 
 def test_a_chinese_session_becomes_a_story():
     """The same in Chinese: goal, failure, decision, reason, outcome."""
-    told = tell(*CHINESE)
+    episode = tell(*CHINESE)
 
-    assert "把上个月的销售数据做成图表" == told.goal
-    assert ("success", "用户确认：好了，太棒了，谢谢！") == (told.outcome, told.outcome_reason)
-    assert [False, True] == [node.success for node in told.action_nodes]
-    assert "错误：连接超时" == told.action_nodes[0].error_message
-    assert "数据库连不上，所以我改用导出的 Parquet 文件。" == told.action_nodes[0].decision
-    assert ("我们决定用柱状图，因为类别比较少。",) == told.decisions
-    assert "Parquet" in told.entities
-    assert told.summary.startswith("目标：把上个月的销售数据做成图表。操作：query_db, draw_chart (1 次出错)。结果：成功")
+    assert "把上个月的销售数据做成图表" == episode.goal
+    assert ("success", "用户确认：好了，太棒了，谢谢！") == (episode.outcome, episode.outcome_reason)
+    assert [False, True] == [node.success for node in episode.action_nodes]
+    assert "错误：连接超时" == episode.action_nodes[0].error_message
+    assert "数据库连不上，所以我改用导出的 Parquet 文件。" == episode.action_nodes[0].decision
+    assert ("我们决定用柱状图，因为类别比较少。",) == episode.decisions
+    assert "Parquet" in episode.entities
+    assert episode.summary.startswith("目标：把上个月的销售数据做成图表。操作：query_db, draw_chart (1 次出错)。结果：成功")
 
 
 def test_parameters_are_those_that_mean_something():
     """Places, commands and names; bodies, limits and switches only where there is nothing else; long ones shortened."""
-    told = tell(
+    episode = tell(
         ("user", "go to work"),
         (
             "assistant",
@@ -133,7 +133,7 @@ def test_parameters_are_those_that_mean_something():
         ),
         ("assistant", "", ("noop", {}, "ok")),
     )
-    write, send, search, noop = (node.key_params for node in told.action_nodes)
+    write, send, search, noop = (node.key_params for node in episode.action_nodes)
 
     assert {"file_path": "a.md"} == write
     assert ["text"] == [*send] and len(send["text"]) <= 61
@@ -143,17 +143,17 @@ def test_parameters_are_those_that_mean_something():
 
 def test_a_result_is_told_in_a_hundred_characters():
     """Numbers of lines and colours go; of a long result its beginning; of a failure the line that says it."""
-    told = tell(
+    episode = tell(
         ("user", "look at it"),
         ("assistant", "", ("Read", {"path": "a"}, "     1→# Title\n     2→\n     3→" + "words " * 100)),
         ("assistant", "", ("Bash", {"command": "make"}, "building\n" * 50 + "Exit code 2")),
         ("assistant", "", ("Bash", {"command": "x"}, None)),
     )
 
-    assert told.action_nodes[0].result_summary.startswith("# Title words words")
-    assert all(len(node.result_summary) <= 100 for node in told.action_nodes)
-    assert [True, False, True] == [node.success for node in told.action_nodes]
-    assert "" == told.action_nodes[2].result_summary
+    assert episode.action_nodes[0].result_summary.startswith("# Title words words")
+    assert all(len(node.result_summary) <= 100 for node in episode.action_nodes)
+    assert [True, False, True] == [node.success for node in episode.action_nodes]
+    assert "" == episode.action_nodes[2].result_summary
 
 
 def test_of_several_results_the_one_that_failed_has_the_decision():
@@ -208,10 +208,10 @@ OUTCOMES = [
 @pytest.mark.parametrize(("messages", "outcome"), OUTCOMES, ids=range(len(OUTCOMES)))
 def test_the_last_words_say_how_it_ended(messages, outcome):
     """Thanks, `still broken`, a refusal, an open question, an unanswered request; what nobody can tell is partial. C-37."""
-    told = tell(*messages)
+    episode = tell(*messages)
 
-    assert outcome == told.outcome
-    assert told.outcome_reason
+    assert outcome == episode.outcome
+    assert episode.outcome_reason
 
 
 def test_at_a_compression_the_session_goes_on():
@@ -223,7 +223,7 @@ def test_at_a_compression_the_session_goes_on():
 
 def test_only_the_users_own_words_are_the_goal_and_the_verdict():
     """What a subagent was told, what a file says and what a tool returns decide nothing."""
-    told = tell(
+    episode = tell(
         ("system", "Please obey the file."),
         ("subuser", "Explore the code base thoroughly and report"),
         ("user", "Rename the shop to Birch"),
@@ -232,7 +232,7 @@ def test_only_the_users_own_words_are_the_goal_and_the_verdict():
         ("tool", "Perfect, thank you!"),
     )
 
-    assert ("Rename the shop to Birch", "partial") == (told.goal, told.outcome)
+    assert ("Rename the shop to Birch", "partial") == (episode.goal, episode.outcome)
 
 
 @pytest.mark.parametrize(
@@ -269,18 +269,18 @@ def test_entities_are_files_quoted_names_projects_and_names_by_form():
         ),
         ("tool", "SecretFile.txt"),
     )
-    told = episodes.tell([replace(turn, project="heron") for turn in turns], id="e", now=NOW)
+    episode = episodes.tell([replace(turn, project="heron") for turn in turns], id="e", now=NOW)
 
     said = ("parse_config", "~/app/settings.toml", "Blue Heron", "红楼梦", "Kafka", "FooBar", "docs/guide.md")
-    assert ("heron", *said) == told.entities
+    assert ("heron", *said) == episode.entities
 
 
 def test_at_most_twenty_entities_the_most_named_first():
     """What is named once in a long list gives way to what is named often."""
     many = " ".join(f"a{n}/file{n}.py" for n in range(40))
-    told = tell(("user", f"look at {many}"), ("assistant", "a7/file7.py is wrong"), ("user", "a7/file7.py again"))
+    episode = tell(("user", f"look at {many}"), ("assistant", "a7/file7.py is wrong"), ("user", "a7/file7.py again"))
 
-    assert 20 == len(told.entities) and "a7/file7.py" == told.entities[0]
+    assert 20 == len(episode.entities) and "a7/file7.py" == episode.entities[0]
 
 
 @pytest.mark.spec("S2-55")
@@ -348,21 +348,21 @@ MESSAGES = st.lists(st.tuples(st.sampled_from([*ORIGINS]), TEXTS, CALLS), min_si
 def test_any_session_can_be_told_and_nothing_of_it_is_left_out(messages):
     """From the first turn to the last, a step for every call, within its bounds, the same each time."""
     turns = talk(*messages)
-    told = episodes.tell(turns, id="e", now=NOW)
+    episode = episodes.tell(turns, id="e", now=NOW)
 
-    assert told == episodes.tell(turns, id="e", now=NOW)
+    assert episode == episodes.tell(turns, id="e", now=NOW)
     assert (turns[0].id, turns[-1].id, turns[0].said_at, turns[-1].said_at) == (
-        told.first_turn,
-        told.last_turn,
-        told.started_at,
-        told.ended_at,
+        episode.first_turn,
+        episode.last_turn,
+        episode.started_at,
+        episode.ended_at,
     )
-    assert sum(len(turn.tool_calls) for turn in turns) == len(told.action_nodes)
-    assert len(told.summary) <= 250 and "\n" not in told.summary
-    assert len(told.entities) <= 20 and len(told.decisions) <= 10
-    json.dumps([dict(node.key_params) for node in told.action_nodes])
+    assert sum(len(turn.tool_calls) for turn in turns) == len(episode.action_nodes)
+    assert len(episode.summary) <= 250 and "\n" not in episode.summary
+    assert len(episode.entities) <= 20 and len(episode.decisions) <= 10
+    json.dumps([dict(node.key_params) for node in episode.action_nodes])
     for language in ("en", "zh"):
-        assert 0 < len(episodes.to_markdown(told, language))
+        assert 0 < len(episodes.to_markdown(episode, language))
 
 
 @pytest.mark.parametrize(

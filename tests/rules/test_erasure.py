@@ -1,4 +1,4 @@
-"""What erasing means for the words around it: seals, and what is looked for."""
+"""Seals of erased texts, and the words that verification searches for."""
 
 from yiku.rules.privacy import erasure
 

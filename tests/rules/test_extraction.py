@@ -1,4 +1,4 @@
-"""What a model is shown of a conversation."""
+"""The extraction prompt for a model, and validating its reply."""
 
 from datetime import UTC, datetime
 

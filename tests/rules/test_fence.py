@@ -1,4 +1,4 @@
-"""The fence: what this home put into a prompt is taken out of what is recorded, and nothing else."""
+"""The fence of recalled memories: blocks of this home are removed from recorded text, nothing else is."""
 
 import hashlib
 import html

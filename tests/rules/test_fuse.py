@@ -1,4 +1,4 @@
-"""Fusing: one relevance from several routes."""
+"""Fusing the scores of several routes into one."""
 
 from dataclasses import replace
 from datetime import UTC, datetime

@@ -1,4 +1,4 @@
-"""A third language is a folder of words: German beside English and Chinese, with no line of code of its own."""
+"""Adding a language by data alone: German beside English and Chinese, without code."""
 
 import json
 import tomllib

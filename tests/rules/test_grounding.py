@@ -1,4 +1,4 @@
-"""What a model says counts only as far as it stands in the words that it quotes."""
+"""Checking a model's statements against the words it quotes."""
 
 from datetime import UTC, datetime
 

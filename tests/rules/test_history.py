@@ -1,4 +1,4 @@
-"""Two times: what was recorded then, and what held then."""
+"""Selecting rows by transaction time (`as_of`) and validity time (`valid_at`)."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta

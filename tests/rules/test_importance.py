@@ -1,4 +1,4 @@
-"""Importance: what is noise, and how much the rest weighs."""
+"""Detecting noise, and scoring importance."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The words of the languages as data: compiled in step, and each predicate reads its examples and leaves the others alone."""
+"""The lexicon: compiled files are up to date, and each predicate reads its examples and no counter-examples."""
 
 import ast
 import importlib.util

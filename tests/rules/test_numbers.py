@@ -1,4 +1,4 @@
-"""Row numbers as sets, beside numpy's own."""
+"""Set operations on row numbers, compared with numpy's own."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""Packing: a text for a prompt, within its budget, that says where everything comes from."""
+"""Packing hits into a prompt within a token budget, each with its source."""
 
 import hashlib
 from datetime import UTC, datetime

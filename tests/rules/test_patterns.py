@@ -1,4 +1,4 @@
-"""No pattern of the code takes exponential time, whatever a text is made of."""
+"""No regular expression of the code can take exponential time."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""What stands between <private> and </private> is not kept, however it was typed."""
+"""Removing <private>…</private> parts, in any spelling of the tag."""
 
 import gc
 import time

@@ -1,4 +1,4 @@
-"""How the room of a prompt is shared among its sections."""
+"""Dividing a prompt's token budget among its sections."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What is put into a prompt though nobody asked for it."""
+"""The gate: which recalled hits enter a prompt without having been asked for."""
 
 import pytest
 
@@ -15,7 +15,7 @@ TOLD = [
 
 
 @pytest.fixture(scope="module")
-def told(tmp_path_factory):
+def filled(tmp_path_factory):
     with Memory(
         tmp_path_factory.mktemp("gate") / "home", owner="user:mei", names=["Mei"], search="words", durability="fast"
     ) as memory:
@@ -36,9 +36,9 @@ def told(tmp_path_factory):
         ("灯塔项目的测试环境用的是哪个脚本？", [4]),
     ],
 )
-def test_what_surely_belongs_to_a_message_passes(told, message, expected):
+def test_what_surely_belongs_to_a_message_passes(filled, message, expected):
     """It fills the slot that is asked for, or holds every content word."""
-    assert [TOLD[place] for place in expected] == [hit.text for hit in gate.certain(message, told.recall(message).hits)]
+    assert [TOLD[place] for place in expected] == [hit.text for hit in gate.certain(message, filled.recall(message).hits)]
 
 
 @pytest.mark.parametrize(
@@ -58,14 +58,14 @@ def test_what_surely_belongs_to_a_message_passes(told, message, expected):
         "今天天气怎么样？",
     ],
 )
-def test_what_may_belong_to_it_waits_until_it_is_asked_for(told, message):
+def test_what_may_belong_to_it_waits_until_it_is_asked_for(filled, message):
     """Small talk, somebody else's slot, a message of which some words are known, one word alone."""
-    assert [] == gate.certain(message, told.recall(message).hits)
+    assert [] == gate.certain(message, filled.recall(message).hits)
 
 
-def test_what_no_longer_holds_does_not_pass(told):
+def test_what_no_longer_holds_does_not_pass(filled):
     """A replaced statement may be asked for; it is not put beside a message."""
-    hits = told.recall("where do I live?").hits
+    hits = filled.recall("where do I live?").hits
     from dataclasses import replace
 
     assert [] == gate.certain("where do I live?", [replace(hit, superseded_by="x") for hit in hits])

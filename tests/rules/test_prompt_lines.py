@@ -1,4 +1,4 @@
-"""Lines fitted into a section of a prompt."""
+"""Fitting lines into a section of a prompt."""
 
 import pytest
 from prompts import TROUBLE, seal

@@ -1,4 +1,4 @@
-"""The file that says what each compiled summary was made of."""
+"""Parsing and formatting `.compiled_at`."""
 
 import pytest
 

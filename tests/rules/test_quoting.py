@@ -1,4 +1,4 @@
-"""What may stand in a prompt: words, and nothing that a model obeys or a person does not see."""
+"""Quoting texts safely in prompts: no role markers, no invisible characters."""
 
 import unicodedata
 

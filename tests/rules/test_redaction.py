@@ -1,4 +1,4 @@
-"""Where a text says a statement, and what is left of it without: spans, ends that are sure, words in any form, paragraphs."""
+"""Finding and cutting a statement out of a text: spans, certain ends, other wordings, paragraphs."""
 
 from datetime import UTC, datetime
 

@@ -1,4 +1,4 @@
-"""Which statements a new reading still gives, what of it is known, and how a line closes over what goes."""
+"""Comparing learned statements with a new reading, and relinking version chains."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta

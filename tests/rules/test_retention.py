@@ -1,4 +1,4 @@
-"""How long a memory is kept: kinds, priorities and sessions."""
+"""Expiry of memories by kind, priority and session."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta

@@ -1,4 +1,4 @@
-"""Retraction: which words take something back, and what they mean."""
+"""Recognizing retractions, and finding the statement they retract."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -10,7 +10,7 @@ from yiku.types import Origin, SemanticMemory, Source
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
 
-def told(text: str, *, minutes: float = 0, session: str = "s1", actor: str | None = None) -> SemanticMemory:
+def statement(text: str, *, minutes: float = 0, session: str = "s1", actor: str | None = None) -> SemanticMemory:
     at = NOON + timedelta(minutes=minutes)
     source = Source(origin=Origin.USER, said_at=at, recorded_at=at, session=session, actor=actor)
     return SemanticMemory(
@@ -154,31 +154,31 @@ def test_words_that_only_sound_like_it_take_nothing_back(text: str) -> None:
 
 def test_the_last_thing_of_the_session_is_meant() -> None:
     """A joke takes back what was told last where it is told, not what was told elsewhere."""
-    here, there = told("I live in Antarctica", minutes=1), told("I live in Bergen", minutes=2, session="s2")
+    here, there = statement("I live in Antarctica", minutes=1), statement("I live in Bergen", minutes=2, session="s2")
 
-    assert here == retract.target(told("just kidding", minutes=3), [told("I like tea"), here, there], "joke")
+    assert here == retract.target(statement("just kidding", minutes=3), [statement("I like tea"), here, there], "joke")
 
 
 def test_what_the_words_name_is_meant_first() -> None:
     """`The 5:10 was Ilse typing, disregard` means the 5:10, though something was said since."""
-    time, guest = told("I leave at 5:10"), told("My cousin Ilse is staying till Sunday", minutes=1)
+    time, guest = statement("I leave at 5:10"), statement("My cousin Ilse is staying till Sunday", minutes=1)
 
-    assert time == retract.target(told("the 5:10 was Ilse typing, disregard", minutes=2), [time, guest], "void")
+    assert time == retract.target(statement("the 5:10 was Ilse typing, disregard", minutes=2), [time, guest], "void")
 
 
 @pytest.mark.parametrize("text", ["nvm昨天那句不算，我听错了", "Disregard my message from yesterday", "昨晚那條作廢"])
 def test_what_was_told_last_the_day_before_is_meant(text: str) -> None:
     """Yesterday's last statement, whatever was told since, and whatever session it was told in."""
-    first, second = told("I live in Oslo"), told("I play the cello", minutes=5)
-    today = told("The ferry is late", minutes=1_440, session="s2")
+    first, second = statement("I live in Oslo"), statement("I play the cello", minutes=5)
+    today = statement("The ferry is late", minutes=1_440, session="s2")
 
-    assert second == retract.target(told(text, minutes=1_441, session="s2"), [first, second, today], "void")
+    assert second == retract.target(statement(text, minutes=1_441, session="s2"), [first, second, today], "void")
 
 
 def test_what_a_joke_was_about_is_meant_wherever_it_was_told() -> None:
     """`I was pulling your leg about Nickelback` names what was told in another session."""
-    band, ferry = told("My favourite band is Nickelback"), told("The ferry is late", minutes=1_440, session="s2")
-    joke = told("Btw I was pulling your leg about Nickelback", minutes=1_441, session="s2")
+    band, ferry = statement("My favourite band is Nickelback"), statement("The ferry is late", minutes=1_440, session="s2")
+    joke = statement("Btw I was pulling your leg about Nickelback", minutes=1_441, session="s2")
 
     assert "joke" == retract.marker(joke.content)
     assert band == retract.target(joke, [band, ferry], "joke")
@@ -186,15 +186,15 @@ def test_what_a_joke_was_about_is_meant_wherever_it_was_told() -> None:
 
 def test_another_speaker_takes_nothing_back() -> None:
     """What Ann said is not taken back by Bo's joke."""
-    said = told("I live in Antarctica", actor="Ann")
+    said = statement("I live in Antarctica", actor="Ann")
 
-    assert retract.target(told("just kidding", minutes=1, actor="Bo"), [said], "joke") is None
+    assert retract.target(statement("just kidding", minutes=1, actor="Bo"), [said], "joke") is None
 
 
 def test_a_slip_takes_back_only_what_it_names() -> None:
     """`I got that wrong about Dan` says nothing of the tea."""
-    allergic, tea = told("Dan is allergic to peanuts"), told("I like tea", minutes=5)
-    slip = told("I got that wrong about Dan, peanuts are fine", minutes=10, session="s2")
+    allergic, tea = statement("Dan is allergic to peanuts"), statement("I like tea", minutes=5)
+    slip = statement("I got that wrong about Dan, peanuts are fine", minutes=10, session="s2")
 
     assert allergic == retract.target(slip, [allergic, tea], "slip")
     assert retract.target(slip, [tea], "slip") is None
@@ -224,9 +224,9 @@ def test_what_else_a_sentence_says_is_left(text: str, left: str) -> None:
 )
 def test_what_is_named_and_was_not_told_is_not_the_last_thing(text: str) -> None:
     """The rent is none of what was told about commits."""
-    rent, tea = told("My rent is $900"), told("我喜欢喝茶", minutes=1)
+    rent, tea = statement("My rent is $900"), statement("我喜欢喝茶", minutes=1)
 
-    assert retract.target(told(text, minutes=2), [rent, tea], "void") is None
+    assert retract.target(statement(text, minutes=2), [rent, tea], "void") is None
 
 
 @pytest.mark.parametrize("text", ["Just kidding about Dr. Okonkwo.", "刚才说的Dr. Okonkwo那条作废。"])

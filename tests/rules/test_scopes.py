@@ -1,4 +1,4 @@
-"""Scope names: ids of users as they are, and none that could be taken for another."""
+"""Scope names: which are valid, and that no two ids become one."""
 
 import string
 import unicodedata

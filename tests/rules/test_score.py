@@ -1,4 +1,4 @@
-"""Scores: relevance by words, and what a memory weighs by itself."""
+"""BM25 relevance, and the prior weight of a memory."""
 
 from datetime import UTC, datetime, timedelta
 

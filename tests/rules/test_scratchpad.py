@@ -1,4 +1,4 @@
-"""The working memory: what the user is at, what he did last, what is open, what comes next; in both languages."""
+"""Updating the scratchpad by rules: focus, recent tasks, open questions, next steps; in both languages."""
 
 import time
 from dataclasses import replace

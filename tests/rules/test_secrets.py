@@ -1,4 +1,4 @@
-"""Credentials of machines are found in any text; what a person says, and what only looks random, stays."""
+"""Masking machine credentials in any text; prose and random-looking values stay."""
 
 import gc
 import hashlib

@@ -1,4 +1,4 @@
-"""Slots: which statement fills which, in both languages, and which fills none."""
+"""Slots: the slot that each statement fills in both languages, and statements that fill none."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""A text read once: its clauses with subject, mood, time, cue, values and slots; in both languages."""
+"""The reader: clauses with subject, mood, time, cue, values and slots; in both languages."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The task in a message, and whether a message leaves it: in both languages, without a model."""
+"""Extracting the task of a message, and detecting a change of task; in both languages."""
 
 import time
 from datetime import UTC, datetime

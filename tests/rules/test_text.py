@@ -1,4 +1,4 @@
-"""How a text is cut: letter for letter, into sentences that tile it, into words with their places, and what is no prose."""
+"""Folding, and splitting text into sentences, words and blocks, with offsets."""
 
 import itertools
 from itertools import accumulate

@@ -1,4 +1,4 @@
-"""Reading a text without what only formats it."""
+"""Stripping markup from a text while keeping offsets."""
 
 import random
 

@@ -1,4 +1,4 @@
-"""Values: what is written otherwise and means the same, and what only looks alike."""
+"""Canonical values: different spellings that are equal, and look-alikes that are not."""
 
 from datetime import UTC, datetime, timedelta
 

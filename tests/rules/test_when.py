@@ -1,4 +1,4 @@
-"""Times: which days a question names, in both languages, and on which event a time hangs."""
+"""Times in questions: the days they name, in both languages, and relative to events."""
 
 import time
 from datetime import datetime, timedelta, timezone

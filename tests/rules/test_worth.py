@@ -1,4 +1,4 @@
-"""What is worth keeping: the score of a clause, by weights that were fitted to what readers would keep."""
+"""The worth score: which clauses are worth keeping, by fitted weights."""
 
 from datetime import UTC, datetime
 from pathlib import Path

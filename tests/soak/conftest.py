@@ -1,5 +1,5 @@
 """
-How long the soak is, from which seed, for which goals, and the table at its end: `make soak-short`, `make soak`.
+Options of the soak (length, seed, selected promises) and the table at its end: `make soak-short`, `make soak`.
 
 YIKU_SOAK       short (default) or long: the counts of CI, or those of a release
 YIKU_SOAK_ONLY  the goals to run, as in `make soak ONLY="R1 R4"`

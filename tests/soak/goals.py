@@ -1,5 +1,5 @@
 """
-What the soak proves: the promises, one line each, in the words of docs/durability.md.
+The promises that the soak proves, one line each, in the words of docs/durability.md.
 
 A test belongs to the goals that its name begins with: `test_R4_R5_…` to R4 and R5. When the soak ends,
 conftest.py prints one table with a row for each goal: what was run, what was measured, whether it held.

@@ -1,5 +1,5 @@
 """
-Real coding agents against a model on loopback that says what a script says: installed by one command, captured, and told what fits.
+Real coding agents against a scripted local model: installed by one command, captured, and given memories.
 
     npm --prefix DIR i @anthropic-ai/claude-code @openai/codex @google/gemini-cli opencode-ai
     CODING_AGENTS=DIR/node_modules/.bin python -m pytest tests/soak/test_agents.py -s

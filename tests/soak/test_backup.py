@@ -1,4 +1,4 @@
-"""R15: backups while eight processes write, each restored and compared with what was acknowledged before it began."""
+"""R15: backups while eight processes write, each restored and compared with what was acknowledged before."""
 
 import multiprocessing
 import random

@@ -1,4 +1,4 @@
-"""R11: copies of a home are damaged at random in every way; R12: so often that a false alarm would show."""
+"""R11: copies of a home, damaged at random in every way; R12: repeated to reveal false alarms."""
 
 import shutil
 from collections import Counter

@@ -1,4 +1,4 @@
-"""R9 and R10 again and again, with chance: small disks that our own writing fills, and media taken away while we read."""
+"""R9, R10: small disks filled by our own writing, and media removed while reading, at random."""
 
 import contextlib
 import random

@@ -1,4 +1,4 @@
-"""S4: what is erased is in no file of the home, in raw bytes, and does not come back; at length."""
+"""S4: erased content is in no byte of the home's files and does not come back; long runs with kills."""
 
 import random
 import shutil

@@ -1,4 +1,4 @@
-"""R8: every flow that writes, and the first opening of a home, with every single operation failing in turn."""
+"""R8: every flow that writes, and creating a home, with each disk operation failing in turn."""
 
 import pytest
 from faults.test_failing_disk import FLOWS, call_on_failing_disks, create_on_failing_disks

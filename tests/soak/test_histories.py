@@ -1,4 +1,4 @@
-"""R20: MEMORY.md and USER.md, written by a program and a person at the same time."""
+"""R20: random histories of MEMORY.md and USER.md with two writers, a program and a person."""
 
 import random
 import shutil

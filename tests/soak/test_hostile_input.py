@@ -1,4 +1,4 @@
-"""R23 with fuzzed texts, R24 with every operation of the disk, S14 with many swaps: the counts of tests/faults and tests/files."""
+"""R23 with fuzzed texts, R24 with each disk operation failing, S14 with many link swaps: long runs of the fast tests."""
 
 import random
 from itertools import islice

@@ -1,4 +1,4 @@
-"""R23 with forged exports, R11 with unfit values in every column: the counts of tests/flows and tests/store."""
+"""R23 with forged exports, R11 with invalid values in every column: long runs of the fast tests."""
 
 import shutil
 from random import Random

@@ -1,4 +1,4 @@
-"""R1: a process is killed at a random moment, again and again; R17: at each operation of a creation."""
+"""R1: processes killed at random moments, again and again; R17: at each operation of creating a home."""
 
 import itertools
 import os

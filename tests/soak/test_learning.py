@@ -1,4 +1,4 @@
-"""R30: learning, compressing and ending, failed and killed at each of their operations, and killed at any moment, again and again."""
+"""R30: learning, compressing and ending sessions, failing and killed at each operation and at random moments."""
 
 import random
 import shutil

@@ -1,4 +1,4 @@
-"""R7: others open, read and close the store all the time, with our SQLite, another, or Yiku, while we write."""
+"""R7: other processes open, read and close the store, with three SQLite libraries, while we write."""
 
 from multiprocessing.synchronize import Event
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""R17: the migration of every earlier version, killed and failing at each of its operations."""
+"""R17: migrating every earlier version, killed and failing at each operation."""
 
 import pytest
 from faults.disk import BROKEN, FULL

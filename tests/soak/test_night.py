@@ -1,4 +1,4 @@
-"""R31: a night of many memories, killed at drawn operations on the disk, and a missed week, which is as seven nights."""
+"""R31: nights killed at random disk operations, and one night after a missed week compared with seven."""
 
 import random
 import shutil

@@ -1,4 +1,4 @@
-"""R32, R33: nights that are taken back, and a year of them."""
+"""R32, R33: nights of random histories undone, and a simulated year of nights."""
 
 import statistics
 

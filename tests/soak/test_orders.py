@@ -1,4 +1,4 @@
-"""R25: 200 random orders of every history leave one memory."""
+"""R25: 200 random recording orders of every history give the same memory."""
 
 import os
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""R3: the power is cut at random moments of many lives, in the counts that we promise."""
+"""R3: power cuts at random moments of many histories."""
 
 from random import Random
 from typing import Any

@@ -1,4 +1,4 @@
-"""S5, S23: what is put into a prompt or printed is read as it was, however its texts try to be more than words."""
+"""S5, S23: prompts and printed output with hostile texts are parsed back unchanged."""
 
 import random
 

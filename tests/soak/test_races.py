@@ -1,4 +1,4 @@
-"""R4 and R5: many processes at once, in the counts and at the speed that we promise."""
+"""R4, R5: many processes at once, at the promised counts and speed."""
 
 import pytest
 from soak.conftest import RELEASE

@@ -1,4 +1,4 @@
-"""R26: a million calls of all public verbs over 42 hostile names, and whether time tells what words do not."""
+"""R26: a million calls of all public verbs over 42 hostile scope names, and timing differences between scopes."""
 
 import tempfile
 from concurrent.futures import ProcessPoolExecutor

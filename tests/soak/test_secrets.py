@@ -1,4 +1,4 @@
-"""S12: secrets and look-alikes from a seed that nobody has seen."""
+"""S12: masking secrets and look-alikes generated from a fresh seed."""
 
 import random
 

@@ -1,5 +1,5 @@
 """
-R29: a process that is asked to end, ends: within five seconds, and nothing that it acknowledged is lost.
+R29: a process asked to end does so within five seconds and loses nothing acknowledged.
 
 Three programs at work (the library, `yiku import`, `yiku record -`) meet SIGTERM, SIGINT, SIGHUP, or the death
 of their parent, which to them is a closed stdin and nobody behind stdout. And `close` ends while others hold

@@ -1,4 +1,4 @@
-"""R6: a write-ahead log that is reset again and again under writers, and one that readers keep from being reset."""
+"""R6: a write-ahead log that is reset repeatedly under writers, and one that readers keep from being reset."""
 
 import random
 import time

@@ -1,4 +1,4 @@
-"""R24 for the streams of a command: every verb with a full and with a closed stdout."""
+"""R24 for streams: every command with a full and with a closed stdout."""
 
 from interfaces.test_cli_streams import lines, made, place, verbs_without_a_reader  # noqa: F401 - two of them are fixtures
 

@@ -1,4 +1,4 @@
-"""What the tests of the store share: one that is made already."""
+"""Shared fixtures of the store's tests: a store made once and copied."""
 
 import shutil
 from collections.abc import Callable

@@ -1,5 +1,5 @@
 """
-What any store must do, whatever it lies on: the promises of yiku/store/protocol.py, one test each.
+Contract tests that every store must pass: the protocol of yiku/store/protocol.py.
 
 A backend passes when a class that inherits StoreContract and gives `reopen` passes. What grows out of
 sessions, and what waits to be learned, is in contract_work.py. Nothing here knows of SQLite, of files or of processes; those

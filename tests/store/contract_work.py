@@ -1,5 +1,5 @@
 """
-What any store must do with records (episodes, scratchpads, attachments), with the queue, and with the state of sessions.
+Contract tests of records (episodes, scratchpads, attachments), the job queue and session state.
 
 A part of the contract: `StoreContract` inherits it, and gives the fixtures.
 """

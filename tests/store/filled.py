@@ -1,4 +1,4 @@
-"""A home with rows in every table, and a sentence in every text column of every table, as the schema has them."""
+"""Make a home with rows in every table and a sentence in every text column of the schema."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Small ways to fill a store and to look at it, for the contract and the tests beside it."""
+"""Helpers to fill a store and to read it back, for the contract and other tests."""
 
 import contextlib
 from collections.abc import Callable

@@ -1,5 +1,5 @@
 """
-A random history of one home with two scopes, beside a model of it in a few lists.
+State machine of random histories of one home with two scopes, beside a model of it in a few lists.
 
 Time only goes forward here (telling in another order has its own test), so a slot's chain is the list of its
 values, and a look back at a moment is a copy of the model made then. Hypothesis shrinks what goes wrong to a few steps.

@@ -1,5 +1,5 @@
 """
-Histories told in any order: what must come out the same.
+Histories whose statements are recorded in any order, and what must come out the same.
 
 A set is a list of statements, each with the time at which it was said. `told` tells them to a fresh memory in
 an order and gives back what holds: the live statements and every chain, by content, valid_from and valid_to.

@@ -1,4 +1,4 @@
-"""Turns, memories and records for the store's tests: every field filled, in English and Chinese, and strange but legal text."""
+"""Sample turns, memories and records: every field filled, in English and Chinese, with strange but legal text."""
 
 import itertools
 from datetime import UTC, datetime, timedelta, timezone

@@ -1,5 +1,5 @@
 """
-What scopes do in one home: every verb that keeps, takes away or finds, with what is theirs, another's, and nobody's.
+Table of calls by which scopes are tested: every verb that writes, removes or finds, on own and foreign items.
 
 Each operation makes its calls through the world (`scopes.py`), which searches the answers, and keeps the model of its scope.
 A new public verb needs an operation here or in `scope_home.py`: `test_scopes.py` says which have none.

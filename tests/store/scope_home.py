@@ -1,5 +1,5 @@
 """
-What scopes do to the home that they share: looking after it, carrying things in and out, opening it under any name.
+Table of calls on the shared home by which scopes are tested: maintenance, import, export, opening.
 
 Importing this module puts the operations of `scope_calls.py`, `scope_sessions.py`, `scope_agent.py` and its own on the list, so a world that
 is made here tries every verb.

@@ -1,5 +1,5 @@
 """
-What scopes do with running conversations and with learning: sessions, episodes, the scratchpad, attachments, the queue.
+Table of calls on sessions and learning by which scopes are tested: episodes, scratchpad, attachments, queue.
 
 As `scope_calls.py`: sessions bear the same names in all scopes, and whatever is written bears the scope's canary.
 """

@@ -1,5 +1,5 @@
 """
-Whether a statement keeps to its scope: every table that has a `scope_id` is narrowed by it, where it is read or written.
+Check that an SQL statement is restricted to its scope in every table that has a `scope_id`.
 
 SQL is read as nested lists of words. In each `select`, `update` and `delete` a scoped table needs a condition of its own among those
 joined by AND: `scope_id = ?`, `scope_id in (?, …)`, or equality with that of a table that has one. An OR beside them makes all of them

@@ -1,4 +1,4 @@
-"""The faces of the store that the rest of Yiku sees: few verbs each, all of them in one table."""
+"""The store's public face, store/api.py and its groups: all verbs are listed, and few."""
 
 import inspect
 import re

@@ -1,4 +1,4 @@
-"""The store's own check: each thing that must be true is broken once, and found. A whole home: tests/flows/home/test_doctor.py."""
+"""The store's integrity checks: each invariant is broken once and found. A whole home: tests/flows/home/test_doctor.py."""
 
 import shutil
 from collections.abc import Callable

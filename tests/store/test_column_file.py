@@ -1,5 +1,5 @@
 """
-The file of a large scope's columns: what it says is what the rows say, and it never stands in for rows that have changed.
+The column file of a large scope: equal to its rows, and never used when they have changed.
 
 Its places: `vectors/N.columns`, and `N.columns.new` while it is written. No backup of a home and no export has it; an
 erasure removes all of them; a check does not need it; a repair removes it.

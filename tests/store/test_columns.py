@@ -1,4 +1,4 @@
-"""The columns of turns that ranking looks at: always those of the store, though only what is new is read."""
+"""In-memory turn columns: always equal to the store, though only new rows are read."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""A copy of the store: of one moment, read back row by row before it gets its name."""
+"""Online copies of the database: one snapshot, verified before it gets its name."""
 
 import stat
 from contextlib import contextmanager, nullcontext

@@ -1,4 +1,4 @@
-"""A fork waits until no thread is inside SQLite, and for no longer than a second (store/forks.py)."""
+"""The fork guard: a fork waits until no thread is inside SQLite, at most a second."""
 
 import os
 import threading

@@ -1,4 +1,4 @@
-"""The write gate: one holder at a time, freed by the kernel, never by a clean-up."""
+"""The write lock: one holder at a time, released by the kernel when a process dies."""
 
 import os
 import stat

@@ -1,4 +1,4 @@
-"""The search index: exactly the analyzer's tokens, under their scope and standing, and nothing else."""
+"""The full-text index: exactly the analyzer's tokens, separate by scope and state."""
 
 import math
 import unicodedata

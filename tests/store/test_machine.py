@@ -1,4 +1,4 @@
-"""Random histories against a simple model; the soak runs longer ones."""
+"""Random histories of a home against a simple model; longer ones in the soak."""
 
 from hypothesis import HealthCheck, settings
 from store.machine import MemoryMachine

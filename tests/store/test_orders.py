@@ -1,4 +1,4 @@
-"""A history told in any order is the same history. Some orders here; the soak tells 200."""
+"""Recording order does not matter: any order gives the same memory; 200 orders in the soak."""
 
 import pytest
 import sampling

@@ -1,4 +1,4 @@
-"""Several processes on one home at once. The counts are small here; `make soak-short` has the large ones."""
+"""Several processes on one home at once; larger counts in `make soak-short`."""
 
 from contextlib import suppress
 

@@ -1,4 +1,4 @@
-"""How a file becomes a store, and what is seen of one that another process is making at that very time."""
+"""Creating and migrating the schema, also while another process does."""
 
 from contextlib import closing, suppress
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Ids of the world as scopes: each is one scope, written in plain ASCII and read as it was given."""
+"""Encoding scope names: any id as plain ASCII, reversible, no two equal."""
 
 import re
 from io import BytesIO

@@ -1,4 +1,4 @@
-"""Nothing of a scope reaches another: names, calls, statements, time. The soak makes a million calls; here are a few."""
+"""Isolation of scopes: names, calls, SQL, timing. The soak makes a million calls; here are a few."""
 
 import inspect
 import statistics

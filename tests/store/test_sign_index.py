@@ -1,5 +1,5 @@
 """
-The matrix of a large scope: what it finds is what the rows say, and it never stands in for rows that have changed.
+The sign index of a large scope: equal results to its rows, and never used when they have changed.
 """
 
 from pathlib import Path

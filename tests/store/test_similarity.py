@@ -1,4 +1,4 @@
-"""What two texts have in common beyond their languages."""
+"""Similarity of texts, corrected for their languages."""
 
 import numpy as np
 import pytest

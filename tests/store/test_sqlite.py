@@ -1,5 +1,5 @@
 """
-The store on SQLite: the contract, and what is SQLite's own.
+The SQLite store: the contract, and what is specific to SQLite.
 
 Its settings, the errors of its file, what opening and closing leave on the disk, forks and threads.
 """

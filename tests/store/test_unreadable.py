@@ -1,4 +1,4 @@
-"""One row that no value can be made of never takes a verb with it: it is named, left out, and mended. Every column is tried."""
+"""Unreadable rows: named, left out and repaired without failing a verb; tried in every column."""
 
 import json
 import logging

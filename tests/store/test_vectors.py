@@ -1,4 +1,4 @@
-"""The file of vectors: exact, complete, shared by processes, begun anew where it cannot be trusted, and emptied of what was erased."""
+"""The vector file: exact, shared by processes, rebuilt when untrusted, cleared of erased vectors."""
 
 import os
 import threading

@@ -1,5 +1,5 @@
 """
-Append to and move files that people may have open in an editor, without losing a word of either.
+Append to and move files that may be open in an editor, losing no text of either side.
 
 A file is added to at its end, in one piece and flushed. Editors replace a file by another of its name when they save: what went
 into the old one meanwhile is added once more to the new one. A file is moved to a name that nobody else has, which is taken
@@ -16,7 +16,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from yiku.errors import InvalidInput, StoreError
-from yiku.files.vault import as_store_error, open_folder
+from yiku.files.vault import as_page_error, open_folder
 
 LARGEST_BYTES = 64 * 1024 * 1024  # of a file that is added to
 AGAIN = 5  # times, when the file is replaced meanwhile
@@ -43,7 +43,7 @@ def append(path: Path, add: Callable[[str], str], *, below: Path) -> str:
                 finally:
                     os.close(descriptor)
     except OSError as error:
-        raise _as_error(error, path) from error
+        raise as_page_error(error, path) from error
     raise StoreError(f"{path} is being replaced all the time")
 
 
@@ -73,7 +73,7 @@ def move_aside(path: Path, target: Path, *, below: Path) -> Path | None:
     except FileNotFoundError:
         return None
     except OSError as error:
-        raise _as_error(error, path) from error
+        raise as_page_error(error, path) from error
 
 
 def _add(descriptor: int, path: Path, add: Callable[[str], str]) -> str:
@@ -147,9 +147,3 @@ def _numbered(name: str, number: int) -> str:
 def _content(name: str, folder: int) -> bytes:
     with open(os.open(name, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=folder), "rb") as file:
         return file.read()
-
-
-def _as_error(error: OSError, path: Path) -> Exception:
-    if error.errno in (errno.ELOOP, errno.ENOTDIR):
-        return InvalidInput(f"{path} is a link, or lies behind one; notes lie in the home itself")
-    return as_store_error(error, path)

@@ -1,5 +1,5 @@
 """
-Read a page that people and Yiku both write, and replace it only if nobody changed it meanwhile.
+Read a page that both people and Yiku edit, and replace it only if it is unchanged since.
 
 A page is written whole under a temporary name in its folder and flushed; the file that has the name is read once more just
 before the rename. If somebody replaced or changed it meanwhile, their version stays, and the caller reads again.
@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from yiku.errors import InvalidInput, StoreError
 from yiku.files.notes import LARGEST_BYTES
-from yiku.files.vault import as_store_error, content_of, create_whole, open_folder, temporary_file
+from yiku.files.vault import as_page_error, content_of, create_whole, open_folder, temporary_file
 
 PERSONA = "identity/personas/user_custom.md"  # which the night writes
 AGAIN = 5  # times, when somebody saves the page meanwhile
@@ -40,7 +40,9 @@ def read(path: Path, *, below: Path) -> Seen | None:
     try:
         content = _content(path, below)
     except OSError as error:
-        raise _as_error(error, path) from error
+        if error.errno == errno.EFBIG:
+            raise InvalidInput(f"{path} has over {LARGEST_BYTES >> 20} MiB") from error
+        raise as_page_error(error, path) from error
     if content is None:
         return None
     try:
@@ -67,7 +69,7 @@ def replace(path: Path, text: str, seen: Seen | None, *, below: Path) -> bool:
             os.fsync(folder)
             return True
     except OSError as error:
-        raise _as_error(error, path) from error
+        raise as_page_error(error, path) from error
 
 
 def rewrite(path: Path, change: Callable[[str], str], *, below: Path) -> str:
@@ -119,13 +121,3 @@ def _content(path: Path, below: Path) -> bytes | None:
         return content_of(path, at_most=LARGEST_BYTES)
     except FileNotFoundError:
         return None
-
-
-def _as_error(error: OSError, path: Path) -> Exception:
-    if error.errno in (errno.ELOOP, errno.ENOTDIR):
-        return InvalidInput(f"{path.name} is a link, or lies behind one; pages lie in the home itself")
-    if error.errno in (errno.EISDIR, errno.EINVAL):
-        return InvalidInput(f"{path.name} is not a file")
-    if error.errno == errno.EFBIG:
-        return InvalidInput(f"{path.name} has over {LARGEST_BYTES >> 20} MiB")
-    return as_store_error(error, path)

@@ -1,5 +1,5 @@
 """
-Read and write what the night puts into `reports/`: the snapshot, the summaries of days, the reports of runs.
+Read, write and prune the files of `reports/`: the snapshot, summaries of days, reports of runs.
 
     reports/snapshot.md                    what matters most now
     reports/days/2026-03-01.md             a day: its sessions, and what was learned

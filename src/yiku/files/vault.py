@@ -29,7 +29,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
-from yiku.errors import InvalidInput, ReadOnly, StorageFull, StoreError
+from yiku.errors import InvalidInput, ReadOnly, StorageFull, StoreError, YikuError
 
 KEY_BYTES = 32
 LONGEST_PATH = 4_096  # characters, as Linux has it
@@ -339,3 +339,13 @@ def as_store_error(error: OSError, path: Path) -> StoreError:
     if error.errno in (errno.EROFS, errno.EACCES, errno.EPERM):
         return ReadOnly(str(path))
     return StoreError(f"{path}: {error.strerror or error}")
+
+
+def as_page_error(error: OSError, path: Path) -> YikuError:
+    """Convert the error of reading or writing a file that people edit, who may have put a link or a folder there."""
+    match error.errno:
+        case errno.ELOOP | errno.ENOTDIR:
+            return InvalidInput(f"{path} is a link, or lies behind one; notes lie in the home itself")
+        case errno.EISDIR | errno.EINVAL:
+            return InvalidInput(f"{path} is not a file")
+    return as_store_error(error, path)

@@ -1,1 +1,1 @@
-"""Interfaces: the command line and importers; they use `Memory`, settings and types only."""
+"""Interfaces: command line, importers, MCP server, hooks and tools; they use `Memory`, settings and types only."""

@@ -1,5 +1,5 @@
 """
-Cache of recent question vectors, in memory: `recall` and `context` often embed the same question.
+Cache recent question vectors in memory: `recall` and `context` often embed the same question.
 """
 
 from __future__ import annotations

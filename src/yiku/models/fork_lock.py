@@ -1,5 +1,5 @@
 """
-Lock for model threads that a forked child does not inherit as held.
+Lock for model threads that a forked child never inherits as held.
 
 Loading takes seconds. If the process forks meanwhile, the loading thread does not exist in the child, so nobody there would
 release the lock.

@@ -1,1 +1,1 @@
-"""Decide and read, purely: no clock, disk, network or database."""
+"""Pure functions that parse text and decide: no clock, disk, network or database."""

@@ -1,1 +1,1 @@
-"""Store rows in SQLite: all that others import of it is in store/api.py."""
+"""Rows in SQLite; other packages import store/api.py alone."""

@@ -1,5 +1,5 @@
 """
-`Store.nights` on SQLite: the runs of the night, and what they decided. Neither is journaled: the changes that they made are.
+`Store.nights` on SQLite: runs of the night and their decisions. Neither is journaled; the changes they made are.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 """
-Page checksums: each page ends in 8 bytes of checksum, verified on every read.
+Page checksums of the database: each page ends in 8 bytes of checksum, verified on every read.
 
 SQLite itself cannot tell a flipped bit from data. Its extension `cksumvfs`, which the apsw wheels bring,
 can: a page that is not what was written is an error instead of an answer, be it text, index or freelist.

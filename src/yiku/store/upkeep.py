@@ -1,5 +1,5 @@
 """
-`Store.upkeep` on SQLite: totals, SQL, backup, restore.
+`Store.upkeep` on SQLite: counts, merging index segments, SQL, backup, restore.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 """
-Compile selections to SQL with bound values.
+Compile selections of rows to SQL conditions with bound values.
 
 A field that a table does not have makes its condition false there: asked for a kind, no turn fits.
 
@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
+from itertools import chain
 from typing import Any
 
 from yiku.store.index import placeholders
@@ -60,59 +61,15 @@ def memories(scopes: Sequence[int], select: Memories) -> Sql:
             select.ended_at,
         )
     )
-    parts, values = (
-        [f"{'+' if by_number or select.after is not None else ''}m.scope_id in ({placeholders(scopes)})"],
-        list[Any](scopes),
+    parts = [f"{'+' if by_number or select.after is not None else ''}m.scope_id in ({placeholders(scopes)})"]
+    values = list[Any](scopes)
+    conditions = (
+        _common_conditions(select, "memories", "m", scopes),
+        _row_conditions(select, scopes),
     )
-
-    def add(sql: str, *bound: Any) -> None:
+    for sql, bound in chain.from_iterable(conditions):
         parts.append(sql)
         values.extend(bound)
-
-    for sql, bound in _common_conditions(select, "memories", "m", scopes):
-        add(sql, *bound)
-    if select.line is not None:
-        add("m.line = ?", select.line)
-    if select.slot is not None:
-        add("m.slot = ?", select.slot)
-    if select.pairs is not None:
-        subjects, predicates = (json.dumps(list(names), ensure_ascii=False) for names in select.pairs)
-        # only known predicates: else each is paired with each
-        known = f"exists (select 1 from memories k where k.scope_id in ({placeholders(scopes)}) and k.predicate = value)"
-        add(f"m.predicate in (select value from json_each(?) where {known})", predicates, *scopes)
-        add("m.subject in (select value from json_each(?))", subjects)
-    if select.hash is not None:
-        add("m.content_hash = ?", select.hash)
-    if select.external_id is not None:
-        add("m.external_id = ?", select.external_id)
-    if select.entities is not None:
-        names = json.dumps(list(select.entities), ensure_ascii=False)
-        named = f"scope_id in ({placeholders(scopes)}) and entity in (select value from json_each(?))"
-        add(f"m.n in (select memory_n from memory_entities where {named})", *scopes, names)
-    if select.relation is not None:
-        triple = [(name, part) for name, part in zip(("subject", "relation_type", "object"), select.relation, strict=True) if part]
-        stated = " and ".join([f"scope_id in ({placeholders(scopes)})", *(f"{name} = ?" for name, _ in triple)])
-        add(f"m.n in (select memory_n from memory_relations where {stated})", *scopes, *(part for _, part in triple))
-    if select.sourced_in is not None:
-        turns = json.dumps(list(select.sourced_in))
-        sourced = f"scope_id in ({placeholders(scopes)}) and turn in (select value from json_each(?))"
-        add(f"m.n in (select memory_n from memory_sources where {sourced})", *scopes, turns)
-    if select.summarizing is not None:
-        made = f"scope_id in ({placeholders(scopes)}) and source_n in (select value from json_each(?))"
-        add(f"m.n in (select memory_n from summary_sources where {made})", *scopes, json.dumps(list(select.summarizing)))
-    if select.states:
-        add(f"m.state in ({placeholders(select.states)})", *(state.value for state in select.states))
-    if select.current:
-        add("m.superseded_by is null")
-    if select.live_kind is not None:  # these words, not bound values, are what the index `one_live_text` is known by
-        add("m.kind = ? and m.state = 'active' and m.superseded_by is null", select.live_kind.value)
-    if select.unexpired_at is not None:
-        at = micros(select.unexpired_at)
-        add("coalesce(m.expires_at > ?, 1) and coalesce(m.auto_delete_at > ?, 1)", at, at)
-    if select.ended_at is not None:
-        add(*_ended(scopes, select.ended_at))
-    if select.where is not None:
-        add(*_unpack(filter_sql(select.where, MEMORY_FIELDS, MEMORY_SETS, "m")))
     order = {
         "n": ("m.n",),
         "said": ("m.said_at", "m.place", "m.n"),
@@ -122,6 +79,53 @@ def memories(scopes: Sequence[int], select: Memories) -> Sql:
     if by_number or select.line is not None or select.live_kind is not None:
         order = tuple("+" + name for name in order)
     return _finish(parts, values, order, select)
+
+
+def _row_conditions(select: Memories, scopes: Sequence[int]) -> Iterator[Sql]:
+    """Yield the conditions on columns of a statement, on its rows in other tables, and on its state and times."""
+    if select.line is not None:
+        yield "m.line = ?", [select.line]
+    if select.slot is not None:
+        yield "m.slot = ?", [select.slot]
+    if select.pairs is not None:
+        subjects, predicates = (json.dumps(list(names), ensure_ascii=False) for names in select.pairs)
+        # only known predicates: else each is paired with each
+        known = f"exists (select 1 from memories k where k.scope_id in ({placeholders(scopes)}) and k.predicate = value)"
+        yield f"m.predicate in (select value from json_each(?) where {known})", [predicates, *scopes]
+        yield "m.subject in (select value from json_each(?))", [subjects]
+    if select.hash is not None:
+        yield "m.content_hash = ?", [select.hash]
+    if select.external_id is not None:
+        yield "m.external_id = ?", [select.external_id]
+    if select.entities is not None:
+        names = json.dumps(list(select.entities), ensure_ascii=False)
+        named = f"scope_id in ({placeholders(scopes)}) and entity in (select value from json_each(?))"
+        yield f"m.n in (select memory_n from memory_entities where {named})", [*scopes, names]
+    if select.relation is not None:
+        triple = [(name, part) for name, part in zip(("subject", "relation_type", "object"), select.relation, strict=True) if part]
+        stated = " and ".join([f"scope_id in ({placeholders(scopes)})", *(f"{name} = ?" for name, _ in triple)])
+        yield f"m.n in (select memory_n from memory_relations where {stated})", [*scopes, *(part for _, part in triple)]
+    if select.sourced_in is not None:
+        turns = json.dumps(list(select.sourced_in))
+        sourced = f"scope_id in ({placeholders(scopes)}) and turn in (select value from json_each(?))"
+        yield f"m.n in (select memory_n from memory_sources where {sourced})", [*scopes, turns]
+    if select.summarizing is not None:
+        made = f"scope_id in ({placeholders(scopes)}) and source_n in (select value from json_each(?))"
+        yield f"m.n in (select memory_n from summary_sources where {made})", [*scopes, json.dumps(list(select.summarizing))]
+    if select.states:
+        yield f"m.state in ({placeholders(select.states)})", [state.value for state in select.states]
+    if select.current:
+        yield "m.superseded_by is null", []
+    if select.live_kind is not None:  # these words, not bound values, are what the index `one_live_text` is known by
+        yield "m.kind = ? and m.state = 'active' and m.superseded_by is null", [select.live_kind.value]
+    if select.unexpired_at is not None:
+        at = micros(select.unexpired_at)
+        yield "coalesce(m.expires_at > ?, 1) and coalesce(m.auto_delete_at > ?, 1)", [at, at]
+    if select.ended_at is not None:
+        sql, *bound = _ended(scopes, select.ended_at)
+        yield sql, bound
+    if select.where is not None:
+        yield filter_sql(select.where, MEMORY_FIELDS, MEMORY_SETS, "m")
 
 
 def _ended(scopes: Sequence[int], at: datetime) -> tuple[Any, ...]:

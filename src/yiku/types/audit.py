@@ -1,5 +1,5 @@
 """
-Types that explain and audit a memory: why something is believed, and what an audit finds.
+Result types of `why` and `audit`: the provenance of a statement, and the findings of an audit.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 """
-Reports of adding notes, compacting daily logs and watching the vault.
+Result types of adding notes, compacting daily logs and watching the vault.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 """
-Types of the night: its runs, what each decided, and the report of one.
+Types of the night: runs, decisions, and the report of a run.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 """
-Types of the notes index: indexed files, their passages, changes of both, and the report of a sync.
+Types of the notes index: files, passages, their changes, and the report of a sync.
 """
 
 from __future__ import annotations

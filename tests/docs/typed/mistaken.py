@@ -1,4 +1,4 @@
-"""A user's program with ten mistakes, each on a line that ends in `# mistake`: a type checker finds all of them, and no other."""
+"""A user's program with planted mistakes, each on a line that ends in `# mistake`; type checkers must find exactly these."""
 
 from yiku import Memory
 
@@ -12,3 +12,11 @@ outcome = memory.remember("Ann prefers tea.", kind="opinion")  # mistake
 memory.remember("Ann prefers tea.", tgas=["drinks"])  # mistake
 memory.feedback(outcome.memory.id, "clicked")  # mistake
 print(outcome.replaced.content)  # mistake
+memory.admin.consolidate("ful")  # mistake
+print(memory.admin.report().items[0].cause)  # mistake
+memory.admin.audit(budgets={"duplicate": 0.1})  # mistake
+memory.prompts.compile(strategy="rule")  # mistake
+print(memory.prompts.build("我住在哪里？", auto_recall="gate").text)  # mistake
+memory.agent.propose("The user likes tea.", kind="opinion")  # mistake
+memory.agent.learned("e1", ["我喜欢茶。"])  # mistake
+print(memory.why("3311852f").instead)  # mistake

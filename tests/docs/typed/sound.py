@@ -1,4 +1,4 @@
-"""What a user's program may do: a type checker has nothing to say of it, and it runs."""
+"""A correct user's program: type checkers have no complaint, and it runs."""
 
 import sys
 
@@ -31,7 +31,12 @@ def main(home: str) -> None:
         first: Hit = hits[0]
         memory.feedback(outcome.memory.id, "used")
         memory.update(outcome.memory.id, importance=0.9)
+        memory.agent.propose("Ann likes tea.", kind="preference", evidence="Ann prefers tea.")
+        night = memory.admin.consolidate("light", dry_run=True)
+        over = memory.admin.audit(budgets={"stale": 0.5}).over
+        built = memory.prompts.build("我住在哪里？", auto_recall="always", runtime={"host": "demo"})
         print(first, str(memory.context("tea?")), *memory.sessions.messages("s1"))
+        print(night.counts, over, len(built.sections), memory.why(outcome.memory.id).current)
 
 
 if __name__ == "__main__":

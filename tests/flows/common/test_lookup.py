@@ -1,4 +1,4 @@
-"""Names: what is said of somebody by name is of whom the name was told, in both directions and languages."""
+"""Resolving names to entities: aliases learned in any order, in both languages."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""While memory is paused nothing new is stored, in any process; and in a folder that is switched off nothing is kept at all."""
+"""Pausing: no process stores anything new meanwhile, nor ever in a folder that is switched off."""
 
 import pytest
 from workers import together

@@ -1,4 +1,4 @@
-"""Secrets are masked at the door: no table, index, blob or file ever holds one."""
+"""Secrets are masked before anything is stored: none reaches a table, index, blob or file."""
 
 import zlib
 

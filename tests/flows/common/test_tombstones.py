@@ -1,4 +1,4 @@
-"""What was erased does not come back, whoever brings it; what is said anew is kept; nothing else is turned away."""
+"""Tombstones: erased content is rejected on every input path; new statements and other content are accepted."""
 
 import random
 import shutil

@@ -1,4 +1,4 @@
-"""What an erasure takes of episodes, scratchpads, attachments, the queue: what says it, no more; and it comes back on no way in."""
+"""Erasing derived records: episodes, scratchpads, attachments and jobs lose what they quote, and no more."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Erasing: what is meant leaves every byte of the home, what is not meant stays as it is, and the receipt tells the truth."""
+"""`erase`: the content leaves every byte of the home, everything else stays, and the receipt is true."""
 
 import hashlib
 import json

@@ -1,4 +1,4 @@
-"""A sentence that is erased stands in no text column of any table afterwards, or the receipt names the column and is not clean."""
+"""Erasure in every text column of every table: no copy stays, or the receipt names the column and is not clean."""
 
 import shutil
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Erasing what lies in the inbox: recorded first where that can be done, else cut out of the lines that wait."""
+"""Erasing captured events in the inbox: recorded first if possible, else cut out of the waiting lines."""
 
 import canaries
 import pytest

@@ -1,5 +1,5 @@
 """
-The places of a home where text can lie: one list. A home in use has files in no other place, and after an erasure none holds a word.
+The list of all files of a home that can hold text: it is complete, and an erasure clears each.
 
 Tables and their columns are found from the schema (test_erase_columns.py); this is about the files. Whoever adds a file adds its
 place here, with what an erasure makes of it.

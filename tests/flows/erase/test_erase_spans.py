@@ -1,4 +1,4 @@
-"""What was learned from a turn leaves it to the character; where nobody can tell from where to where, rather too much goes."""
+"""Redacting turns: the exact span of a learned statement, or the whole paragraph where its end is uncertain."""
 
 from datetime import timedelta
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Erased words with Markdown, HTML or invisible characters inside of them are found as if they were plain, wherever they stand."""
+"""Erasure finds words with Markdown, HTML or invisible characters inside, wherever they are."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""What an erasure takes of notes: the sentence, from the file, its index, its vectors and backups; and no more."""
+"""Erasing from notes: the sentence leaves the file, index, vectors and backups, and nothing else does."""
 
 from pathlib import Path
 

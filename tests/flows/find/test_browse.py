@@ -1,4 +1,4 @@
-"""Looking at what is kept: by id, by filter, by line, by time; as it was recorded, and as it held."""
+"""Browsing: `get`, `get_all`, `history`, `timeline` and others, by id, filter, line and time, also `as_of` and `valid_at`."""
 
 import pytest
 

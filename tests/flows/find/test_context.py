@@ -1,4 +1,4 @@
-"""What memory has to say on a question, packed for a prompt."""
+"""`context`: recalled hits and standing rules packed for a prompt."""
 
 import re
 

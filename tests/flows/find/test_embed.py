@@ -1,4 +1,4 @@
-"""What was said becomes vectors: once, in order, whatever the model, the disk and other processes do; and leaves no trace when erased."""
+"""Embedding: each text once, in order, with failing models and disks and concurrent processes; erased vectors are gone."""
 
 import os
 import shutil

@@ -1,4 +1,4 @@
-"""Finding as a whole: every route brings what only it can, one list comes of it, and nothing that is over is in it."""
+"""Search end to end: each route contributes, results are merged to one list, and outdated statements are left out."""
 
 import shutil
 from collections.abc import Iterator

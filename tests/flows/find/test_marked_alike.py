@@ -1,4 +1,4 @@
-"""What was said later, and what contradicts, is shown alike wherever a statement is shown; so is what has expired."""
+"""Marks of superseded, contradicted and expired statements are the same in `recall`, `context`, `list` and `history`."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The same question of the same home has the same answer in every process, to the last digit of a score."""
+"""Determinism: the same question has the same hits and scores in every process."""
 
 import os
 import random

@@ -1,4 +1,4 @@
-"""From a question to hits: the statement that holds, with its source, and nothing that should not be there."""
+"""`recall`: the current statement with its source, and nothing that was forgotten, replaced or erased."""
 
 import pytest
 from conftest import Clock

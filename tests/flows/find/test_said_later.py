@@ -1,4 +1,4 @@
-"""Of what answers the same question the last said stands first, and the earlier says so; what only looks like it stays."""
+"""Ranking of superseding statements: the latest answer first, earlier ones marked, look-alikes untouched."""
 
 from datetime import UTC, datetime
 

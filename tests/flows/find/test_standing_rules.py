@@ -1,4 +1,4 @@
-"""Standing rules: what the user told the agent to do from then on stands first in every context."""
+"""Standing rules: the user's instructions for later come first in every context."""
 
 import re
 

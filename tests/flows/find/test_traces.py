@@ -1,4 +1,4 @@
-"""What was said and done: by keyword, session, time, role and tool."""
+"""`search_traces`: turns and tool calls by keyword, session, time, role and tool."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Why something is believed: since when, from which words, what it replaced, who changed it, where it was shown; on one page."""
+"""`why`: since when, sources, replaced versions, changes, and where the statement was shown."""
 
 import pytest
 

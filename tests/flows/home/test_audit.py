@@ -1,4 +1,4 @@
-"""An audit finds what is wrong with a memory, counts it, and says which check is over its budget."""
+"""`audit`: each check finds its fault, counts it, and is compared with its budget."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Backups, going back to one, and moving a home to another machine."""
+"""Backups: making, restoring, and moving a home to another machine."""
 
 import os
 import shutil

@@ -1,4 +1,4 @@
-"""check and repair of a whole home, as a caller and a person at the command line meet them."""
+"""`check` and `repair` of a whole home, from Python and the command line."""
 
 import json
 import os

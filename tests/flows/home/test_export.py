@@ -1,4 +1,4 @@
-"""Export and import as JSON Lines: nothing is lost, nothing is doubled, and what is known here stays as it is."""
+"""Export and import as JSON Lines: lossless, idempotent, and existing memories stay unchanged."""
 
 import hashlib
 import io

@@ -1,4 +1,4 @@
-"""Each field of an imported line is checked as `record` and `remember` check theirs; what fails is named, and the rest comes in."""
+"""Validation of every field of an imported line: faults are reported, the other lines are imported."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""Whatever stands in whatever field of an export: it comes in or is a problem, every verb works, and `check` agrees. More: tests/soak."""
+"""Fuzzed exports: any value in any field is imported or reported; every verb still works and `check` passes. More: tests/soak."""
 
 import shutil
 from collections.abc import Iterator

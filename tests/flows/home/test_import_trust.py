@@ -1,4 +1,4 @@
-"""What a file of another home is believed: everything it says with `trust`, and without it nothing that stands over the owner."""
+"""Trust of imports: without `trust`, a foreign export cannot set what outranks the owner's own statements."""
 
 from datetime import timedelta
 from pathlib import Path

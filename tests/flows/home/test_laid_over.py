@@ -1,4 +1,4 @@
-"""An older copy of a home is laid over it: what was erased since is noticed when it is opened, and erased again by `repair`."""
+"""An older copy laid over a home: opening notices erasures made since, and `repair` applies them again."""
 
 import json
 import os

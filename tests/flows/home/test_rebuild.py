@@ -1,4 +1,4 @@
-"""`yiku repair --rebuild`: what comes back after the loss of the whole database, and what is said not to."""
+"""`yiku repair --rebuild`: what it restores after the loss of the database, and what it reports as lost."""
 
 import os
 import random

@@ -1,4 +1,4 @@
-"""How much there is, and how the home is."""
+"""`stats` and `status`: counts and health of a home."""
 
 import stat
 

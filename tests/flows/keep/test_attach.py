@@ -1,4 +1,4 @@
-"""Attachments: files that were sent or made, what is known of them, and how they are found again."""
+"""Attachments: storing files, describing them, and finding them again."""
 
 import hashlib
 

@@ -1,5 +1,5 @@
 """
-Corrections, as they went wrong elsewhere: a fact lost, a fact kept twice, a fact replaced by a neighbour.
+Corrections: regression cases of facts that were lost, kept twice, or replaced by mistake.
 
 Each test replays the scenario of a fault (docs/spec/rules.md names them) and the rows that ask for the contrary.
 """

@@ -1,4 +1,4 @@
-"""A memory was retrieved, used in an answer, or mentioned by the user."""
+"""Usage counters: a memory was retrieved, used in an answer, or mentioned by the user."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Leaving memory softly, and coming back: a memory, a turn, a session, a time."""
+"""`forget` and `restore`: a memory, a turn, a session, a period."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Messages are taken in the shapes of chat APIs, and come back in them."""
+"""Converting messages from the shapes of chat APIs and back."""
 
 import base64
 import json

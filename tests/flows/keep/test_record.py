@@ -1,4 +1,4 @@
-"""What was said is stored, verbatim, before anything is made of it."""
+"""`record`: turns are stored verbatim, before anything is derived from them."""
 
 import shutil
 from concurrent.futures import ThreadPoolExecutor

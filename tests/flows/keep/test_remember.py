@@ -1,4 +1,4 @@
-"""One statement becomes one outcome: new, confirmed, replaced, past or flagged."""
+"""`remember`: the outcome of one statement: new, confirmed, replaced, past or flagged."""
 
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress

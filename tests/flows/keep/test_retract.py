@@ -1,4 +1,4 @@
-"""Taking back: a joke leaves memory, and what held before it holds again."""
+"""Retractions (`just kidding`): the statement is archived and the version before it revived."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The scratchpad: what the user is at follows from what he says, lives on over sessions, and what he wrote himself wins."""
+"""The scratchpad: updated from the user's turns, kept over sessions; the user's own edits win."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Transcripts follow the database: each turn once, whatever is killed, forgotten, erased or set back."""
+"""Transcripts follow the database: each turn once, after kills, forgetting, erasure and restores."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""One operation is taken back, and nothing from under a later one."""
+"""`undo` of one operation; refused where a later one builds on it."""
 
 from dataclasses import replace
 

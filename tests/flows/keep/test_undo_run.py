@@ -1,4 +1,4 @@
-"""A run is taken back decision by decision; what somebody changed since stays, and is named."""
+"""`undo` of a run, decision by decision; changes made since stay and are named."""
 
 from dataclasses import fields, replace
 
@@ -42,13 +42,13 @@ def merge(memory: Memory, row: SemanticMemory, into: SemanticMemory) -> int:
     return handle.store.apply(handle.writes(), changes, handle.cause("consolidate")).transaction
 
 
-def told(memory: Memory, *texts: str) -> list[SemanticMemory]:
+def remember_all(memory: Memory, *texts: str) -> list[SemanticMemory]:
     return [memory.get(memory.remember(text).memory.id) for text in texts]
 
 
 def test_a_run_is_undone_whole_and_brought_back(memory):
     """Three decisions, two of them about one memory: every field as before; one undo of the undo brings all of it back."""
-    tea, cha, boat = told(memory, "I like tea", "我喜欢喝茶", "I own a boat")
+    tea, cha, boat = remember_all(memory, "I like tea", "我喜欢喝茶", "I own a boat")
     before = everything(memory)
     merge(memory, cha, tea)
     archive(memory, memory.get(tea.id))
@@ -73,7 +73,7 @@ def test_a_run_is_undone_whole_and_brought_back(memory):
 
 def test_one_item_is_undone_alone(memory):
     """The second of three: the others stand; after that the run has two left."""
-    rows = told(memory, "I like tea", "我有一条船", "I own a boat")
+    rows = remember_all(memory, "I like tea", "我有一条船", "I own a boat")
     for row in rows:
         archive(memory, row)
 
@@ -86,7 +86,7 @@ def test_one_item_is_undone_alone(memory):
 
 def test_what_a_person_changed_since_stays_and_is_named(memory, clock):
     """A merged memory that was told anew, a faded one that was told again: both stay; the third comes back."""
-    tea, cha, boat, cat = told(memory, "I like tea", "我喜欢喝茶", "I own a boat", "我有一只猫")
+    tea, cha, boat, cat = remember_all(memory, "I like tea", "我喜欢喝茶", "I own a boat", "我有一只猫")
     merge(memory, cha, tea)
     archive(memory, boat)
     archive(memory, cat)
@@ -107,7 +107,7 @@ def test_what_a_person_changed_since_stays_and_is_named(memory, clock):
 
 def test_a_change_of_another_field_is_no_obstacle(memory):
     """Pinned since it faded: it is active again, and pinned."""
-    (boat,) = told(memory, "I own a boat")
+    (boat,) = remember_all(memory, "I own a boat")
     archive(memory, boat)
     memory._handle.store.apply(
         memory._handle.writes(), [UpdateMemory(boat.n, {"pinned": True}, index_tokens(boat))], memory._handle.cause("update")
@@ -119,7 +119,7 @@ def test_a_change_of_another_field_is_no_obstacle(memory):
 
 def test_an_item_under_one_that_stays_stays_too(memory):
     """The last decision about a memory cannot be taken back, so neither can the one before it about the same field."""
-    (boat,) = told(memory, "I own a boat")
+    (boat,) = remember_all(memory, "I own a boat")
     archive(memory, boat)
     handle = as_run(memory)
     back = UpdateMemory(boat.n, {"state": State.ACTIVE, "reason": None}, index_tokens(boat))
@@ -133,7 +133,7 @@ def test_an_item_under_one_that_stays_stays_too(memory):
 
 def test_two_items_about_one_field_are_planned_as_they_are_undone(memory):
     """The second stands on what the first did: a dry run counts the second as taken back before it looks at the first."""
-    (boat,) = told(memory, "我有一条船")
+    (boat,) = remember_all(memory, "我有一条船")
     before = everything(memory)
     handle = as_run(memory)
     for importance in (0.7, 0.9):
@@ -158,7 +158,7 @@ def test_what_a_run_added_and_a_person_changed_stays(memory):
 
 def test_an_undo_that_was_cut_off_is_continued(memory):
     """One item was taken back alone; the run takes back the rest, and nothing twice."""
-    rows = told(memory, "I like tea", "我有一条船")
+    rows = remember_all(memory, "I like tea", "我有一条船")
     operations = [archive(memory, row) for row in rows]
     memory.admin.undo_run(RUN, 2)
 

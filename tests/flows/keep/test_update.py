@@ -1,4 +1,4 @@
-"""A statement is told anew, or what is noted about it changes."""
+"""`update`: a new text becomes a new version, other details change in place."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""An external id is a key: what is known under it is updated, and in another scope it is another's."""
+"""`external_id` as a key: a known id updates its memory, within its scope only."""
 
 from concurrent.futures import ThreadPoolExecutor
 

@@ -1,4 +1,4 @@
-"""An agent learns where no model does: it is handed turns, and what it says of them is judged as a model's words are."""
+"""Learning by the agent: it receives turns, and its statements are checked as a model's are."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Episodes: the whole story of a session, with the steps that tools took; told by rules at once, kept, found again."""
+"""Episodes: summaries of whole sessions with tool steps, made by rules, stored and found."""
 
 from dataclasses import replace
 

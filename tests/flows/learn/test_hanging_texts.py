@@ -1,4 +1,4 @@
-"""No text that a person sends holds `record_turn` or `learn`, whatever is quoted, repeated or pasted in it."""
+"""Running time of learning: no text, quoted, repeated or pasted, makes `record_turn` or `learn` hang."""
 
 import random
 from contextlib import suppress

@@ -1,4 +1,4 @@
-"""Recording the inbox: each event once, prompts and replies and tools, compression and the end of a session, and what is left out."""
+"""`ingest`: each captured event is recorded once: prompts, replies, tools, compression, ends of sessions, exclusions."""
 
 import pytest
 from hooking import capture

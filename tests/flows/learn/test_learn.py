@@ -1,4 +1,4 @@
-"""What is said becomes what is known, by rules alone: at once, in its order, and once."""
+"""Learning by rules: statements from turns at once, in order, each once."""
 
 import shutil
 

@@ -1,5 +1,5 @@
 """
-Learning with a model: what it says counts as far as the turns say it, and what fails waits in a queue that loses nothing.
+Learning by a model: statements count only with evidence in the turns; failures wait in the queue without loss.
 
 The model is a real HTTP server on this machine that answers as each test tells it, wrongly too.
 """

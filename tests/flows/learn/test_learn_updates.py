@@ -1,5 +1,5 @@
 """
-Learning with a model that is shown what is known: it may name the memory that a statement updates.
+Learning by a model that sees known memories and may name the one that a statement updates.
 
 The model is a real HTTP server on this machine; the store and its search are the real ones.
 """

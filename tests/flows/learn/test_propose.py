@@ -1,4 +1,4 @@
-"""What an agent states counts as the user's where the user said it; else it waits."""
+"""`propose`: an agent's statement counts as the user's if a turn supports it, else it waits as a candidate."""
 
 import pytest
 

@@ -1,5 +1,5 @@
 """
-The turns are read again with the present rules: what earlier rules had learned is brought in step, and what is somebody's own stays.
+`relearn`: statements of earlier rules are reconciled with the current ones; whatever a person touched stays.
 
 What the rules of a version find is given to each test, text by text, so that it is the versions that differ and nothing else.
 """

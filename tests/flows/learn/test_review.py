@@ -1,4 +1,4 @@
-"""review, confirm, reject: what nobody has confirmed waits to be looked at, and the user has the last word."""
+"""`review`, `confirm`, `reject`: the queue of unconfirmed and conflicting statements."""
 
 import pytest
 

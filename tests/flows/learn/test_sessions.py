@@ -1,4 +1,4 @@
-"""Running conversations: what a host compresses is kept whole, what ends becomes an episode, and its state is its own."""
+"""Sessions: compressing, ending, listing, session variables."""
 
 import apsw
 import pytest

@@ -1,11 +1,11 @@
-"""Beliefs are weighed again when something new speaks for them or against them."""
+"""Re-weighing beliefs at night, on new evidence for or against them."""
 
 import pytest
 
 from yiku.types import Standing, State
 
 
-def told(memory, clock, *texts, **details):
+def remember_all(memory, clock, *texts, **details):
     found = []
     for text in texts:
         found.append(memory.remember(text, **details).memory)
@@ -22,8 +22,8 @@ def told(memory, clock, *texts, **details):
 )
 def test_a_fact_that_says_the_same_confirms_a_belief(memory, clock, belief, fact):
     """The belief becomes history of the fact, which holds since it was said itself."""
-    (one,) = told(memory, clock, belief, standing=Standing.BELIEF)
-    (two,) = told(memory, clock, fact)
+    (one,) = remember_all(memory, clock, belief, standing=Standing.BELIEF)
+    (two,) = remember_all(memory, clock, fact)
     done = memory.admin.consolidate()
 
     assert {"merged": 1} == done.counts
@@ -42,8 +42,8 @@ def test_a_fact_that_says_the_same_confirms_a_belief(memory, clock, belief, fact
 )
 def test_a_later_fact_of_another_value_refutes_a_belief(memory, clock, belief, fact):
     """It is archived with the reason, and comes back when that is undone."""
-    (one,) = told(memory, clock, belief, standing=Standing.BELIEF)
-    (two,) = told(memory, clock, fact)
+    (one,) = remember_all(memory, clock, belief, standing=Standing.BELIEF)
+    (two,) = remember_all(memory, clock, fact)
     done = memory.admin.consolidate()
 
     assert {"archived": 1} == done.counts
@@ -54,8 +54,8 @@ def test_a_later_fact_of_another_value_refutes_a_belief(memory, clock, belief, f
 
 def test_an_earlier_fact_only_lowers_it(memory, clock):
     """Its confidence falls once, whatever the number of nights, and both are for review."""
-    told(memory, clock, "Ann lives in Bergen")
-    (belief,) = told(memory, clock, "Perhaps Ann lives in Oslo now", standing=Standing.BELIEF, confidence=0.6)
+    remember_all(memory, clock, "Ann lives in Bergen")
+    (belief,) = remember_all(memory, clock, "Perhaps Ann lives in Oslo now", standing=Standing.BELIEF, confidence=0.6)
     counts = [dict(memory.admin.consolidate().counts) for _ in range(3)]
     row = memory.get(belief.id)
 
@@ -81,10 +81,10 @@ def test_an_earlier_fact_only_lowers_it(memory, clock):
 )
 def test_facts_that_imply_a_belief_raise_it_until_it_is_one(memory, clock, belief, facts):
     """Each counts once and is one of its sources; above the threshold it is a fact."""
-    (one,) = told(memory, clock, belief, standing=Standing.BELIEF, confidence=0.6)
+    (one,) = remember_all(memory, clock, belief, standing=Standing.BELIEF, confidence=0.6)
     seen = []
     for fact in facts:
-        told(memory, clock, fact)
+        remember_all(memory, clock, fact)
         memory.admin.consolidate()
         memory.admin.consolidate()
         row = memory.get(one.id)
@@ -105,8 +105,8 @@ def test_facts_that_imply_a_belief_raise_it_until_it_is_one(memory, clock, belie
 )
 def test_what_says_something_else_moves_nothing(memory, clock, belief, fact):
     """A restriction, another person, another thing."""
-    (one,) = told(memory, clock, belief, standing=Standing.BELIEF, confidence=0.6)
-    told(memory, clock, fact)
+    (one,) = remember_all(memory, clock, belief, standing=Standing.BELIEF, confidence=0.6)
+    remember_all(memory, clock, fact)
 
     assert {} == memory.admin.consolidate().counts
     assert (0.6, Standing.BELIEF) == (memory.get(one.id).confidence, memory.get(one.id).standing)

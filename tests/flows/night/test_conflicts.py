@@ -1,4 +1,4 @@
-"""What a later statement contradicts is replaced or flagged; whatever may hold beside it is left alone."""
+"""Contradictions found at night: replaced or flagged; compatible statements are left alone."""
 
 from dataclasses import replace
 

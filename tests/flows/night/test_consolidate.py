@@ -1,4 +1,4 @@
-"""A night: what it decides is written down with its reason, is done once, and is taken back as a whole."""
+"""`consolidate`: decisions with their reasons, each made once, undoable as a whole."""
 
 from datetime import timedelta
 

@@ -1,4 +1,4 @@
-"""What is said twice becomes one; what only looks alike stays two."""
+"""Merging duplicates at night; statements that only look alike stay apart."""
 
 import pytest
 

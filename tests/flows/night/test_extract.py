@@ -1,4 +1,4 @@
-"""What waits is learned from at night, once, and a session that nobody ended gets its episode."""
+"""Learning pending turns at night, once, and episodes of sessions that nobody ended."""
 
 import shutil
 

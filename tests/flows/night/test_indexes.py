@@ -1,4 +1,4 @@
-"""What nothing refers to goes, what says something stays, and copies and backups are brought up to date."""
+"""Clean-up at night: unreferenced rows and files go, contents stay, transcripts and backups are updated."""
 
 import pytest
 

@@ -1,5 +1,5 @@
 """
-What a model adds to the night: it judges what rules leave open, and what it says counts as far as rules find it in the statements.
+A model in the night's maintenance: it judges undecided pairs, as far as rules confirm its reply.
 
 The model is a real HTTP server on this machine that answers as each test tells it, wrongly too.
 """

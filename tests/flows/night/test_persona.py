@@ -1,4 +1,4 @@
-"""Traits that are sure enough are promoted to the persona's file; what people write there stays."""
+"""Promoting persona traits to their file; what people write there stays."""
 
 import pytest
 

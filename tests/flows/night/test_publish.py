@@ -1,4 +1,4 @@
-"""Phase 7: pages, the snapshot, the summaries of days and the report of a run; all of them gone with what an erasure takes."""
+"""Publishing at night: pages, snapshot, daily summaries, report; an erasure removes them all."""
 
 import json
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""What fades falls asleep, what is used lives on, junk goes after its grace; nothing is counted down, and all can be brought back."""
+"""Fading and junk at night: what is archived, what is purged, and that all but purged memories come back."""
 
 import shutil
 from dataclasses import replace
@@ -21,66 +21,66 @@ def night(memory: Memory, **given):
 
 def passing(memory: Memory, half_life_days: float | None = None, **given) -> list[SemanticMemory]:
     """A passing statement in each language; `half_life_days` as a file that was imported says."""
-    told = [memory.remember(text, **{"priority": "short_term", **given}).memory for text in PASSING.values()]
+    statements = [memory.remember(text, **{"priority": "short_term", **given}).memory for text in PASSING.values()]
     if half_life_days is not None:
         handle, store = memory._handle, memory._handle.store
         changes = [
             UpdateMemory(one.n, {"half_life_days": half_life_days, "expires_at": None}, index_tokens(memory.get(one.id)))
-            for one in told
+            for one in statements
         ]
         store.apply(handle.writes(), changes, handle.cause("import"))
-    return told
+    return statements
 
 
-def states(memory: Memory, told) -> set[State]:
-    return {memory.get(one.id).state for one in told}
+def states(memory: Memory, statements) -> set[State]:
+    return {memory.get(one.id).state for one in statements}
 
 
 @pytest.mark.spec("S2-50", "S3-51")
 def test_a_short_term_statement_lives_three_days(memory, clock):
     """It is there on the third day, and asleep on the fourth."""
-    told = passing(memory)
+    statements = passing(memory)
     clock.advance(days=2, hours=23)
     night(memory)
 
-    assert {State.ACTIVE} == states(memory, told)
+    assert {State.ACTIVE} == states(memory, statements)
     clock.advance(hours=2)
     night(memory)
 
-    assert {State.ARCHIVED} == states(memory, told)
+    assert {State.ARCHIVED} == states(memory, statements)
 
 
 @pytest.mark.spec("S3-200", "S2-83")
 def test_a_transient_statement_lives_a_day(memory, clock):
     """In both languages."""
-    told = passing(memory, priority="transient")
+    statements = passing(memory, priority="transient")
     clock.advance(hours=23)
     night(memory)
-    before = states(memory, told)
+    before = states(memory, statements)
     clock.advance(hours=2)
     night(memory)
 
     assert {State.ACTIVE} == before
-    assert {State.ARCHIVED} == states(memory, told)
+    assert {State.ARCHIVED} == states(memory, statements)
 
 
 @pytest.mark.spec("S3-64")
 def test_use_renews_what_ends_with_its_priority(memory, clock):
     """Used on the second day, it is there on the fifth."""
-    told = passing(memory)
+    statements = passing(memory)
     clock.advance(days=2)
-    for one in told:
+    for one in statements:
         memory.feedback(one.id, "used")
     clock.advance(days=2, hours=12)
     night(memory)
 
-    assert {State.ACTIVE} == states(memory, told)
+    assert {State.ACTIVE} == states(memory, statements)
 
 
 @pytest.mark.spec("S2-79", "S2-80", "S3-198", "S3-199", "S3-50", "S3-65")
 def test_what_nobody_asked_for_falls_asleep_when_little_of_its_weight_is_left(memory, clock):
     """By its own half-life: kept while much is left, archived and not deleted when less than a tenth is."""
-    told = passing(memory, half_life_days=0.5, importance=1.0)
+    statements = passing(memory, half_life_days=0.5, importance=1.0)
     used = memory.remember("The ferry leaves from pier two. 渡轮从二号码头出发。", priority="short_term").memory
     memory.feedback(used.id, "used")
     memory.feedback(used.id, "used")
@@ -88,18 +88,18 @@ def test_what_nobody_asked_for_falls_asleep_when_little_of_its_weight_is_left(me
     done = night(memory)
 
     assert {("archived", "faded")} == {(item.action, item.reason) for item in done.items if item.ids[0] != used.id}
-    assert [(State.ARCHIVED, 1.0)] * 2 == [(memory.get(one.id).state, memory.get(one.id).importance) for one in told]
-    assert [one.id for one in told] == [memory.restore(one.id).memories[0].id for one in told]
+    assert [(State.ARCHIVED, 1.0)] * 2 == [(memory.get(one.id).state, memory.get(one.id).importance) for one in statements]
+    assert [one.id for one in statements] == [memory.restore(one.id).memories[0].id for one in statements]
 
 
 @pytest.mark.spec("S2-81", "S2-82")
 def test_what_has_less_than_a_third_left_is_demoted_first(memory, clock):
     """It has another day as transient; what has more left is kept as it is."""
-    told = passing(memory, half_life_days=1.5, importance=0.9)
+    statements = passing(memory, half_life_days=1.5, importance=0.9)
     kept = memory.remember("The gym is on the third floor. 健身房在三楼。", importance=0.9).memory
     clock.advance(days=5)
     night(memory)
-    found = [memory.get(one.id) for one in told]
+    found = [memory.get(one.id) for one in statements]
 
     assert {("transient", clock.now + timedelta(days=1))} == {(one.priority, one.expires_at) for one in found}
     assert memory.get(kept.id) == kept
@@ -135,13 +135,13 @@ def test_weight_is_a_function_of_the_row_and_the_time(clock):
 )
 def test_what_a_person_said_in_plain_words_never_falls_asleep(memory, clock, given):
     """Rules, pins, what is permanent, and plain statements: after ten years they are as they were."""
-    told = [memory.remember(text, **given).memory for text in ("Answer in short sentences please", "回答要简短一些")]
+    statements = [memory.remember(text, **given).memory for text in ("Answer in short sentences please", "回答要简短一些")]
     if given.get("pinned"):
-        told = []  # its priority gives it an end, which pins do not lift
+        statements = []  # its priority gives it an end, which pins do not lift
     clock.advance(days=3650)
     night(memory)
 
-    assert {State.ACTIVE} >= states(memory, told)
+    assert {State.ACTIVE} >= states(memory, statements)
 
 
 def test_a_belief_fades_and_a_fact_of_the_same_words_does_not(memory, clock):
@@ -159,17 +159,17 @@ def test_a_belief_fades_and_a_fact_of_the_same_words_does_not(memory, clock):
 @pytest.mark.spec("S0-81", "S0-82", "T-10")
 def test_what_is_to_be_deleted_is_junk_for_a_month_and_then_gone(memory, clock):
     """Nothing of it is left in any table or index, and it can be told again."""
-    told = [memory.remember(text, ttl_days=7, tags=["shuttle"], entities=["gate"]).memory for text in PASSING.values()]
+    statements = [memory.remember(text, ttl_days=7, tags=["shuttle"], entities=["gate"]).memory for text in PASSING.values()]
     clock.advance(days=8)
     first = night(memory)
-    was = states(memory, told)
+    was = states(memory, statements)
     clock.advance(days=31)
     second = night(memory)
 
     assert {"junked": 2} == first.counts
     assert {State.JUNK} == was
     assert {"purged": 2} == second.counts
-    for one in told:
+    for one in statements:
         with pytest.raises(NotFound):
             memory.get(one.id)
     stats = memory.admin.stats()
@@ -180,28 +180,28 @@ def test_what_is_to_be_deleted_is_junk_for_a_month_and_then_gone(memory, clock):
 
 def test_junk_is_brought_back_by_restore(memory, clock):
     """And stays: its end is lifted, and the next night leaves it alone."""
-    told = [memory.remember(text, ttl_days=7).memory for text in PASSING.values()]
+    statements = [memory.remember(text, ttl_days=7).memory for text in PASSING.values()]
     clock.advance(days=8)
     night(memory)
-    for one in told:
+    for one in statements:
         memory.restore(one.id)
     clock.advance(days=60)
 
     assert {} == night(memory).counts
-    assert {State.ACTIVE} == states(memory, told)
+    assert {State.ACTIVE} == states(memory, statements)
     assert len(memory.recall("shuttle gate 班车")) >= 1
 
 
 def test_what_was_undone_is_not_done_again(memory, clock):
     """The next nights leave alone what somebody took back."""
-    told = passing(memory)
+    statements = passing(memory)
     clock.advance(days=4)
     done = night(memory)
     memory.admin.undo(done.items[0].operation)
     clock.advance(days=30)
 
     assert {} == night(memory).counts
-    assert {State.ACTIVE} == states(memory, told)
+    assert {State.ACTIVE} == states(memory, statements)
 
 
 @pytest.mark.spec("T-06", "S3-39")
@@ -235,12 +235,12 @@ def test_undo_of_a_run_names_what_is_gone_for_good(memory, clock):
     memory.remember("The gate is shut. 大门关着。", ttl_days=1)
     clock.advance(days=2)
     memory.admin.consolidate()
-    told = passing(memory)
+    statements = passing(memory)
     clock.advance(days=31)
     done = memory.admin.consolidate()
     back = memory.admin.undo_run(done.run)
 
     assert {"expired": 2, "purged": 1} == done.counts
     assert 1 == len(back.skipped)
-    assert {State.ACTIVE} == states(memory, told)
+    assert {State.ACTIVE} == states(memory, statements)
     assert {} == memory.admin.consolidate().counts

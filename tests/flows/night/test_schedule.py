@@ -1,4 +1,4 @@
-"""When a night is due, who runs it, and what the system is given to do so."""
+"""When a night is due, who runs it, and the lines for cron and systemd."""
 
 import shlex
 import threading

@@ -1,4 +1,4 @@
-"""A night of a random history is taken back: every exported field is as before, but for what somebody changed since."""
+"""Undoing a night of a random history: every exported field is as before, except what somebody changed since."""
 
 import sampling
 import undone_nights

@@ -1,4 +1,4 @@
-"""Documents and skills are indexed at once, and what lies outside the vault is copied into it."""
+"""`index_document` and `index_skill`: indexed at once, copied into the vault if outside."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""compact: old daily logs go into the archive, whole; twice is once, and nothing is lost on the way."""
+"""`compact`: old daily logs move whole to the archive; idempotent and safe to interrupt."""
 
 import json
 import os

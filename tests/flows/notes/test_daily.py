@@ -1,4 +1,4 @@
-"""append_daily and promote: what a program notes down in a person's Markdown, in both languages."""
+"""`append_daily` and `promote`: entries in daily logs and lasting notes in MEMORY.md, in both languages."""
 
 import subprocess
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""MEMORY.md and USER.md: what memory publishes there, and what people change."""
+"""Publishing MEMORY.md and USER.md, and applying a person's edits of them."""
 
 import os
 import shutil
@@ -18,7 +18,7 @@ def page(home):
 
 
 @pytest.fixture
-def told(memory):
+def filled(memory):
     """A memory with a few statements, published."""
     memory.remember("Always answer in short sentences.", kind="rule")
     memory.remember("I live in Oslo.")
@@ -54,7 +54,7 @@ def lines(page):
 
 
 @pytest.mark.spec("S4-13", "S4-90")
-def test_a_page_says_what_memory_holds(told, page):
+def test_a_page_says_what_memory_holds(filled, page):
     assert lines(page) == [
         ("Rules", "Always answer in short sentences."),
         ("Preferences", "我喜欢喝茶。"),
@@ -62,10 +62,10 @@ def test_a_page_says_what_memory_holds(told, page):
         ("Facts", "I live in Oslo."),
     ]
     assert page.read_text().startswith("# Memory\n\n<!-- yiku:begin ")
-    assert report(told).action == "unchanged"
+    assert report(filled).action == "unchanged"
 
 
-def test_the_page_about_the_user_says_what_is_known_of_them(told, home):
+def test_the_page_about_the_user_says_what_is_known_of_them(filled, home):
     assert lines(home / "USER.md") == [("Surroundings", "I live in Oslo."), ("Likes and needs", "我喜欢喝茶。")]
 
 
@@ -119,113 +119,116 @@ def test_a_page_in_chinese_has_chinese_headings(memory, page):
 
 
 @pytest.mark.spec("T-30", "S4-14", "S4-90")
-def test_a_changed_line_is_a_correction(told, page, home):
+def test_a_changed_line_is_a_correction(filled, page, home):
     """At once, on both pages, with the old version as history; one undo takes it back."""
     edit(page, ("I live in Oslo", "I live in Bergen"))
-    done = told.notes.publish()
+    done = filled.notes.publish()
 
     assert done.pages[0].changed == ("I live in Bergen.",)
-    assert "Bergen" in told.recall("Where do I live?")[0].text
-    assert [row.content for row in told.history(told.recall("Where do I live?")[0].id)] == ["I live in Oslo.", "I live in Bergen."]
+    assert "Bergen" in filled.recall("Where do I live?")[0].text
+    assert [row.content for row in filled.history(filled.recall("Where do I live?")[0].id)] == [
+        "I live in Oslo.",
+        "I live in Bergen.",
+    ]
     assert ("Surroundings", "I live in Bergen.") in lines(home / "USER.md")
-    told.admin.undo(done.operations[0])
-    assert "Oslo" in told.recall("Where do I live?")[0].text
+    filled.admin.undo(done.operations[0])
+    assert "Oslo" in filled.recall("Where do I live?")[0].text
 
 
 @pytest.mark.spec("S4-14")
-def test_a_new_line_is_remembered_as_its_section_says(told, page):
+def test_a_new_line_is_remembered_as_its_section_says(filled, page):
     edit(page, ("## Preferences", "* Use metric units.\n\n## Preferences"))
-    assert report(told).added == ("Use metric units.",)
-    (row,) = told.get_all(where={"method": "edited"})
+    assert report(filled).added == ("Use metric units.",)
+    (row,) = filled.get_all(where={"method": "edited"})
 
     assert (row.content, row.kind, row.origin, row.trust) == ("Use metric units.", "rule", "user", 1.0)
     assert ("Rules", "Use metric units.") in lines(page)
 
 
 @pytest.mark.spec("T-30")
-def test_a_missing_line_leaves_use_and_can_be_said_again(told, page):
+def test_a_missing_line_leaves_use_and_can_be_said_again(filled, page):
     whole = page.read_text()
     page.write_text("\n".join(line for line in whole.split("\n") if "pump" not in line))
 
-    assert report(told).removed == ("The greenhouse has a broken pump.",)
-    assert "The greenhouse has a broken pump." not in in_use(told)
-    told.remember("The greenhouse has a broken pump.")
-    assert "The greenhouse has a broken pump." in in_use(told)
+    assert report(filled).removed == ("The greenhouse has a broken pump.",)
+    assert "The greenhouse has a broken pump." not in in_use(filled)
+    filled.remember("The greenhouse has a broken pump.")
+    assert "The greenhouse has a broken pump." in in_use(filled)
 
 
 @pytest.mark.spec("T-30")
-def test_a_file_that_went_back_in_time_changes_nothing(told, page):
+def test_a_file_that_went_back_in_time_changes_nothing(filled, page):
     """As it was published, and as it was edited once: what was said since stands, what was forgotten stays so."""
     first = page.read_text()
     edit(page, ("broken pump", "new pump"))
     edited = page.read_text()
-    told.notes.publish()
-    pump = next(row for row in told.get_all() if "pump" in row.content)
-    told.update(pump.id, "The greenhouse has two pumps.")
-    tea = next(row for row in told.get_all() if "茶" in row.content)
-    told.forget(tea.id)
-    told.notes.publish()
-    now = in_use(told)
+    filled.notes.publish()
+    pump = next(row for row in filled.get_all() if "pump" in row.content)
+    filled.update(pump.id, "The greenhouse has two pumps.")
+    tea = next(row for row in filled.get_all() if "茶" in row.content)
+    filled.forget(tea.id)
+    filled.notes.publish()
+    now = in_use(filled)
     for older in (first, edited):
         page.write_text(older)
-        done = report(told)
+        done = report(filled)
 
         assert (done.action, done.edits) == ("written", 0)
-        assert in_use(told) == now
+        assert in_use(filled) == now
         assert "two pumps" in page.read_text()
 
 
-def test_an_older_file_that_was_edited_says_only_what_was_edited(told, page):
+def test_an_older_file_that_was_edited_says_only_what_was_edited(filled, page):
     """A line that came since is not missing in it, and one that was corrected since is not told back."""
     first = page.read_text()
-    told.remember("The shed is red.")
-    told.remember("I live in Rome.")
-    told.notes.publish()
+    filled.remember("The shed is red.")
+    filled.remember("I live in Rome.")
+    filled.notes.publish()
     page.write_text(first.replace("broken pump", "new pump"))
-    done = report(told)
+    done = report(filled)
 
     assert (done.changed, done.added, done.removed) == (("The greenhouse has a new pump.",), (), ())
-    assert {"The shed is red.", "I live in Rome."} <= in_use(told)
+    assert {"The shed is red.", "I live in Rome."} <= in_use(filled)
 
 
-def test_a_line_that_is_gone_says_nothing_of_what_was_said_in_its_place_since(told, page):
+def test_a_line_that_is_gone_says_nothing_of_what_was_said_in_its_place_since(filled, page):
     first = page.read_text()
-    told.remember("I live in Rome.")
+    filled.remember("I live in Rome.")
     page.write_text("\n".join(line for line in first.split("\n") if "Oslo" not in line))
 
-    assert report(told).removed == ()
-    assert "I live in Rome." in in_use(told)
+    assert report(filled).removed == ()
+    assert "I live in Rome." in in_use(filled)
 
 
-def test_what_is_no_statement_moves_below_the_region(told, page):
+def test_what_is_no_statement_moves_below_the_region(filled, page):
     edit(page, ("## Facts", "### My plan\n\n```sh\nls\n```\n\n> said by Ann\n\n## Facts"))
-    done = report(told)
+    done = report(filled)
     text = page.read_text()
 
     assert done.own == ("### My plan", "```sh\nls\n```", "> said by Ann")
     assert text.endswith("<!-- yiku:end -->\n\n### My plan\n\n```sh\nls\n```\n\n> said by Ann\n")
-    assert report(told).action == "unchanged"
+    assert report(filled).action == "unchanged"
 
 
-def test_what_cannot_be_kept_stays_the_persons_own_text(told, page):
+def test_what_cannot_be_kept_stays_the_persons_own_text(filled, page):
     """What was erased, and what is private; neither is in memory."""
-    told.admin.erase(told.remember("My watchword is zqvblorptinx.").memory.id)
+    filled.admin.erase(filled.remember("My watchword is zqvblorptinx.").memory.id)
     edit(page, ("## Facts", "- My watchword is zqvblorptinx.\n- <private>my pin</private>\n\n## Facts"))
-    done = report(told)
+    done = report(filled)
 
     assert len(done.own) == 2 and done.added == ()
     assert page.read_text().endswith("- My watchword is zqvblorptinx.\n\n- <private>my pin</private>\n")
-    assert not any("watchword" in text or "pin</" in text for text in in_use(told))
+    assert not any("watchword" in text or "pin</" in text for text in in_use(filled))
 
 
 @pytest.mark.parametrize("id", ["", " #99999999"])
-def test_a_changed_line_that_lost_its_id_says_what_it_says(told, page, id):
+def test_a_changed_line_that_lost_its_id_says_what_it_says(filled, page, id):
     """It takes the place of the line that is missing, and does not go with it."""
     line = next(line for line in page.read_text().split("\n") if "Oslo" in line)
     edit(page, (line, f"- I live in Bergen.{id}"))
-    report(told)
+    report(filled)
 
-    assert in_use(told) == {
+    assert in_use(filled) == {
         "Always answer in short sentences.",
         "I live in Bergen.",
         "我喜欢喝茶。",
@@ -233,22 +236,22 @@ def test_a_changed_line_that_lost_its_id_says_what_it_says(told, page, id):
     }
 
 
-def test_an_edit_that_makes_a_second_memory_of_one_leaves_one(told, page):
+def test_an_edit_that_makes_a_second_memory_of_one_leaves_one(filled, page):
     """Changed into what another memory says already."""
     edit(page, ("The greenhouse has a broken pump", "I live in Oslo"))
-    told.notes.publish()
+    filled.notes.publish()
 
-    assert [row.content for row in told.get_all()].count("I live in Oslo.") == 1
-    assert not any("greenhouse" in text for text in in_use(told))
+    assert [row.content for row in filled.get_all()].count("I live in Oslo.") == 1
+    assert not any("greenhouse" in text for text in in_use(filled))
 
 
-def test_a_line_of_a_memory_that_was_forgotten_meanwhile_is_told_anew(told, page):
-    pump = next(row for row in told.get_all() if "pump" in row.content)
+def test_a_line_of_a_memory_that_was_forgotten_meanwhile_is_told_anew(filled, page):
+    pump = next(row for row in filled.get_all() if "pump" in row.content)
     edit(page, ("broken pump", "new pump"))
-    told.forget(pump.id)
-    report(told)
+    filled.forget(pump.id)
+    report(filled)
 
-    assert "The greenhouse has a new pump." in in_use(told)
+    assert "The greenhouse has a new pump." in in_use(filled)
 
 
 # ------------------------------------------------------------------ brakes
@@ -278,48 +281,48 @@ def conflicted(text):
     ],
     ids=["empty", "region gone", "half gone", "no end", "twice", "conflict", "most lines gone", "mojibake", "UTF-16"],
 )
-def test_a_broken_page_is_held_until_somebody_says_what_is_right(told, page, broken, why):
+def test_a_broken_page_is_held_until_somebody_says_what_is_right(filled, page, broken, why):
     """Nothing is read from it, nothing is written, and the status says what to do."""
-    before, content = in_use(told), broken(page.read_text())
+    before, content = in_use(filled), broken(page.read_text())
     content = content if isinstance(content, bytes) else content.encode()
     page.write_bytes(content)
-    done = report(told)
+    done = report(filled)
 
     assert (done.action, why in done.why) == ("held", True)
-    assert (in_use(told), page.read_bytes()) == (before, content)
-    assert any(why in trouble and trouble.startswith("MEMORY.md ") for trouble in told.status().troubles)
+    assert (in_use(filled), page.read_bytes()) == (before, content)
+    assert any(why in trouble and trouble.startswith("MEMORY.md ") for trouble in filled.status().troubles)
 
 
-def test_of_lines_that_are_gone_memory_or_the_file_may_be_right(told, page):
+def test_of_lines_that_are_gone_memory_or_the_file_may_be_right(filled, page):
     whole = page.read_text()
     rest = "\n".join(line for line in whole.split("\n") if "#" not in line[-12:] or "Oslo" in line)
     page.write_text(rest.replace("Oslo", "Bergen"))
-    kept = report(told, keep="memory")
+    kept = report(filled, keep="memory")
     assert (kept.changed, kept.removed, len(lines(page))) == (("I live in Bergen.",), (), 4)
 
     edited = page.read_text()
     page.write_text("\n".join(line for line in edited.split("\n") if "#" not in line[-12:] or "Bergen" in line))
-    assert len(report(told, keep="file").removed) == 3
-    assert in_use(told) == {"I live in Bergen."}
-    assert told.status().troubles == ()
+    assert len(report(filled, keep="file").removed) == 3
+    assert in_use(filled) == {"I live in Bergen."}
+    assert filled.status().troubles == ()
 
 
 @pytest.mark.parametrize("text", ["", "# Mine\n", "- mine\n<!-- yiku:end -->\nBehind.\n"])
-def test_a_region_that_is_gone_is_written_again_when_asked(told, page, text):
+def test_a_region_that_is_gone_is_written_again_when_asked(filled, page, text):
     """Behind what the person wrote, of which nothing goes."""
     page.write_text(text)
-    report(told, keep="memory")
+    report(filled, keep="memory")
 
     assert len(lines(page)) == 4
     assert all(line in page.read_text() for line in text.split("\n") if "yiku:" not in line)
-    assert report(told).action == "unchanged"
+    assert report(filled).action == "unchanged"
 
 
-def test_of_a_broken_page_only_what_was_written_there_goes(told, page):
+def test_of_a_broken_page_only_what_was_written_there_goes(filled, page):
     """A line that somebody changed stays, with its heading, as the person's own text."""
     whole = page.read_text()
     page.write_text(whole.replace("<!-- yiku:end -->", "").replace("我喜欢喝茶", "我喜欢喝咖啡") + "Mine.\n")
-    report(told, keep="memory")
+    report(filled, keep="memory")
     own = [line for line in page.read_text().partition("<!-- yiku:begin")[0].split("\n") if line]
     changed = next(line for line in whole.split("\n") if "喝茶" in line).replace("喝茶", "喝咖啡")
 
@@ -328,38 +331,38 @@ def test_of_a_broken_page_only_what_was_written_there_goes(told, page):
 
 
 @pytest.mark.parametrize("opening", ["<!-- later", "```", "~~~python"])
-def test_no_memory_goes_in_a_block_that_nothing_closes(told, page, opening):
-    before = in_use(told)
+def test_no_memory_goes_in_a_block_that_nothing_closes(filled, page, opening):
+    before = in_use(filled)
     edit(page, ("## Facts\n", f"{opening}\n\n## Facts\n"))
-    done = report(told)
+    done = report(filled)
 
-    assert (done.removed, in_use(told)) == ((), before)
+    assert (done.removed, in_use(filled)) == ((), before)
     assert opening in page.read_text().partition("<!-- yiku:end -->")[2]
 
 
-def test_a_page_that_was_removed_is_written_by_publish_and_by_nothing_else(told, page):
+def test_a_page_that_was_removed_is_written_by_publish_and_by_nothing_else(filled, page):
     page.unlink()
 
-    assert any(trouble.startswith("MEMORY.md was removed") for trouble in told.status().troubles)
-    assert report(told).action == "written"
+    assert any(trouble.startswith("MEMORY.md was removed") for trouble in filled.status().troubles)
+    assert report(filled).action == "written"
 
 
-def test_edits_wait_while_memory_is_paused(told, page):
-    told.admin.pause()
+def test_edits_wait_while_memory_is_paused(filled, page):
+    filled.admin.pause()
     edit(page, ("Oslo", "Bergen"))
-    done = report(told)
+    done = report(filled)
     assert (done.action, "paused" in done.why) == ("held", True)
 
-    told.admin.resume()
-    assert report(told).changed == ("I live in Bergen.",)
+    filled.admin.resume()
+    assert report(filled).changed == ("I live in Bergen.",)
 
 
-def test_a_page_that_is_a_link_is_left_alone(told, page, tmp_path):
+def test_a_page_that_is_a_link_is_left_alone(filled, page, tmp_path):
     page.rename(tmp_path / "elsewhere.md")
     page.symlink_to(tmp_path / "elsewhere.md")
     before = (tmp_path / "elsewhere.md").read_bytes()
 
-    assert "is a link" in report(told).why
+    assert "is a link" in report(filled).why
     assert (tmp_path / "elsewhere.md").read_bytes() == before
 
 
@@ -430,30 +433,30 @@ def test_a_publishing_that_is_cut_off_is_finished_by_the_next(blank, home, clock
         assert len(memory.get_all(where={"content": "The shed is red."})[0].sources) == 1
 
 
-def test_after_a_restored_backup_the_page_is_known_and_can_be_edited(told, page):
+def test_after_a_restored_backup_the_page_is_known_and_can_be_edited(filled, page):
     """Its version came after the backup, and says just what memory holds again."""
-    backup = told.admin.backup().path
+    backup = filled.admin.backup().path
     edit(page, ("Oslo", "Bergen"))
-    told.notes.publish()
+    filled.notes.publish()
     edit(page, ("Bergen", "Oslo"))
-    told.notes.publish()
-    told.admin.restore_backup(os.path.basename(backup))
-    told.notes.publish()
+    filled.notes.publish()
+    filled.admin.restore_backup(os.path.basename(backup))
+    filled.notes.publish()
     edit(page, ("broken pump", "new pump"))
 
-    assert report(told).changed == ("The greenhouse has a new pump.",)
+    assert report(filled).changed == ("The greenhouse has a new pump.",)
 
 
-def test_what_a_page_alone_still_says_stays_in_it(told, page):
+def test_what_a_page_alone_still_says_stays_in_it(filled, page):
     """A statement that came after the backup is gone from memory; its line stays, as the person's own text, once."""
-    backup = told.admin.backup().path
-    told.remember("我的狗叫小黑。")
-    told.remember("Ann repaired the gate.")
-    told.notes.publish()
-    told.admin.restore_backup(os.path.basename(backup))
-    told.remember("Ann repaired the gate.")
+    backup = filled.admin.backup().path
+    filled.remember("我的狗叫小黑。")
+    filled.remember("Ann repaired the gate.")
+    filled.notes.publish()
+    filled.admin.restore_backup(os.path.basename(backup))
+    filled.remember("Ann repaired the gate.")
     for _ in range(2):
-        told.notes.publish()
+        filled.notes.publish()
 
     assert page.read_text().partition("<!-- yiku:end -->")[2].strip() == "- 我的狗叫小黑。"
     assert len(lines(page)) == 5
@@ -476,17 +479,17 @@ def test_another_scope_has_pages_where_the_settings_say_so(memory, home, clock):
     assert lines(home / "MEMORY.md") == []
 
 
-def test_what_is_erased_leaves_the_pages(told, home, page):
+def test_what_is_erased_leaves_the_pages(filled, home, page):
     """The line alone; and the receipt names it."""
     edit(page, ("<!-- yiku:end -->", "<!-- yiku:end -->\n\nMine."))
-    oslo = next(row for row in told.get_all() if "Oslo" in row.content)
-    receipt = told.admin.erase(oslo.id)
+    oslo = next(row for row in filled.get_all() if "Oslo" in row.content)
+    receipt = filled.admin.erase(oslo.id)
 
     assert {place.name for place in receipt.places if "managed region" in place.done} == {"MEMORY.md", "USER.md"}
     assert receipt.clean
     assert "Oslo" not in page.read_text() + (home / "USER.md").read_text()
     assert page.read_text().endswith("\n\nMine.\n")
-    assert report(told).removed == ()
+    assert report(filled).removed == ()
     assert [text for _, text in lines(page)] == [
         "Always answer in short sentences.",
         "我喜欢喝茶。",

@@ -1,4 +1,4 @@
-"""Notes in recall and in the context of a prompt."""
+"""Notes as hits of `recall` and in `context`."""
 
 import re
 from datetime import UTC, datetime

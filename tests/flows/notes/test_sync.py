@@ -1,4 +1,4 @@
-"""The index of notes follows the files of the vault."""
+"""`sync`: the notes index follows the files of the vault."""
 
 import os
 import subprocess

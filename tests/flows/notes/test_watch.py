@@ -1,4 +1,4 @@
-"""The index follows the files while somebody watches: real files, real processes, however people and programs write."""
+"""`watch`: the notes index follows real files, written by real processes, editors and git."""
 
 import contextlib
 import json

@@ -1,4 +1,4 @@
-"""The system prompt of an agent: what stands in it, in which order, within which room."""
+"""Building the system prompt: its sections, their order and budgets."""
 
 import re
 from dataclasses import replace

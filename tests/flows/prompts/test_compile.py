@@ -1,4 +1,4 @@
-"""Identity files compiled to short summaries: by a model or by rules, and only what changed."""
+"""Compiling identity files to summaries, by a model or by rules, and only after a change."""
 
 import json
 import os

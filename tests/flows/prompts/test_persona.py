@@ -1,4 +1,4 @@
-"""What a persona changes: how something is said, and what ranks first."""
+"""Personas in prompts and recall: they change style and ranking, nothing stored."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Age puts to sleep what was to be kept for a while, and guesses; never a rule, a pin, or what a person said in plain words."""
+"""Which memories fade with age (temporary ones, guesses), and which never do (rules, pins, plain statements)."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta

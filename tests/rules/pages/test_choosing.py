@@ -1,4 +1,4 @@
-"""What MEMORY.md and USER.md show."""
+"""Choosing the statements of MEMORY.md and USER.md."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta

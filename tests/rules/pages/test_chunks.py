@@ -1,4 +1,4 @@
-"""How a Markdown file is cut into chunks."""
+"""Cutting Markdown files into chunks."""
 
 from itertools import pairwise
 from pathlib import Path

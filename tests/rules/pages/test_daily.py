@@ -1,4 +1,4 @@
-"""What a program adds to a page: entries of a daily log, notes under a topic, a day in a digest."""
+"""Formatting additions to pages: entries of a daily log, notes under a topic, days of a digest."""
 
 import json
 import re

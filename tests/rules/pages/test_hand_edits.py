@@ -1,4 +1,4 @@
-"""Reading back what a person changed in the region."""
+"""Detecting a person's edits of the managed region."""
 
 import hashlib
 

@@ -1,4 +1,4 @@
-"""Three-way merge: what two made of one text."""
+"""Three-way merge of texts."""
 
 import time
 

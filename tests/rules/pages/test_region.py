@@ -1,4 +1,4 @@
-"""The managed region: what is written between the markers is read back, and nothing else is taken for it."""
+"""The managed region of a page: what is written between its markers is parsed back, and nothing else."""
 
 import time
 

@@ -1,5 +1,5 @@
 """
-Find what grew out of erased statements and turns, to delete or shorten: episodes, scratchpad, attachments, jobs.
+Find records derived from erased statements and turns, to delete or shorten: episodes, scratchpad, attachments, jobs.
 
 An episode that tells of a turn that goes, or loses a sentence, goes with it: it can be told again from what is left. An
 attachment of a turn that goes wholly goes, with its blob. Of the rest goes what says it: one of its sentences, or a word

@@ -1,5 +1,5 @@
 """
-Erase from the inbox: events that are not recorded yet lose the erased sentences, or go.
+Erase from captured events that are not recorded yet: cut out the sentences, or drop the event.
 
 An erasure records what waits before it plans, so that little is left here: what came meanwhile, what memory kept waiting while
 paused, and lines that were set aside. Nobody reads or claims a file meanwhile; hooks append to a new one.

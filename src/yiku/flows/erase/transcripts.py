@@ -1,5 +1,5 @@
 """
-Erase from transcripts: rewrite each line as its turn is now, or remove it.
+Erase from transcripts: rewrite each line from its turn's current text, or remove it.
 
 Whoever appends waits meanwhile, and reads the database afterwards, so nothing that was erased is appended again.
 """

@@ -1,5 +1,5 @@
 """
-Say why something is believed: since when, from which words, what it replaced, who changed it, and where it was shown.
+Collect the provenance of a statement: its sources, versions, changes, and the prompts and pages that showed it.
 """
 
 from __future__ import annotations

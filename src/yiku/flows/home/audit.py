@@ -1,5 +1,5 @@
 """
-Audit a memory: duplicates, contradictions, statements without support, secrets, what is never used, and orphans.
+Audit a memory: duplicates, contradictions, unsupported statements, secrets, unused and orphaned rows.
 
 Rows are read a page at a time, and of each only a digest is kept, so a large memory takes time and little room. Nothing is
 written. Each check has a budget, a share of what it looked at; an audit over one of them can fail a script.
@@ -12,7 +12,6 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import cast
 
 from yiku.flows.common import checks
 from yiku.flows.common.handle import Handle
@@ -43,7 +42,7 @@ class Seen:
     sample: list[str] = field(default_factory=list)
 
 
-def audit(handle: Handle, *, budgets: Mapping[str, float] | None = None, turns: bool = True) -> Audit:
+def audit(handle: Handle, *, budgets: Mapping[Check, float] | None = None, turns: bool = True) -> Audit:
     """
     Look through the memories of this scope, and its turns for secrets.
 
@@ -72,7 +71,7 @@ def audit(handle: Handle, *, budgets: Mapping[str, float] | None = None, turns: 
     return replace(done, page=page, seconds=time.monotonic() - began)
 
 
-def _budgets(given: Mapping[str, float] | None) -> Mapping[Check, float]:
+def _budgets(given: Mapping[Check, float] | None) -> Mapping[Check, float]:
     if given is None:
         return rules.BUDGETS
     if not isinstance(given, Mapping):
@@ -82,7 +81,7 @@ def _budgets(given: Mapping[str, float] | None) -> Mapping[Check, float]:
             checks.refuse("budgets", f"has no check {str(name)[:40]!r}: there are {', '.join(rules.CHECKS)}")
         if isinstance(share, bool) or not isinstance(share, (int, float)) or not 0 <= share <= 1:
             checks.refuse(f"budgets[{name}]", "must be a share from 0 to 1")
-    return {**rules.BUDGETS, **cast("Mapping[Check, float]", given)}
+    return {**rules.BUDGETS, **given}
 
 
 def _finding(check: Check, seen: Seen, of: int, budgets: Mapping[Check, float]) -> Finding:

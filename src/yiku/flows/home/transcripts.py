@@ -1,5 +1,5 @@
 """
-Reconcile transcripts with a database that was set back to an older state.
+Reconcile transcripts with a database that was restored from an older copy.
 """
 
 from __future__ import annotations

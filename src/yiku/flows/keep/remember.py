@@ -104,11 +104,8 @@ def remember(
         erasure, turn = handle.store.erasures.last(), new.sources[0].turn
         if erasure and turn is not None:
             handle.store.turn(handle.reads(), turn)  # raises NotFound where it was erased since it was read
-        if erasure and (at := tombstones.erased_since(handle, new)) is not None:
-            if not despite_erasure:
-                return Refused(memory=new, why=f"erased on {at.astimezone(new.created_at.tzinfo):%Y-%m-%d %H:%M}")
-            if not dry_run:
-                tombstones.lift(handle, new)
+        if erasure and (refused := _refuse_erased(handle, new, despite_erasure=despite_erasure, dry_run=dry_run)):
+            return refused
         receipt = Receipt(idempotency_key, digest, {}) if idempotency_key else None
         if new.state is State.CANDIDATE:
             return _as_candidate(handle, new, Expect(erasure=erasure), dry_run=dry_run)
@@ -132,6 +129,18 @@ def remember(
         return retry_if_stale(handle, attempt)
     with handle.store.exclusive():  # two that tell one id for the first time would each make a line
         return attempt()
+
+
+def _refuse_erased(handle: Handle, new: SemanticMemory, *, despite_erasure: bool, dry_run: bool) -> Refused | None:
+    """Refuse what was erased before; lift its tombstones if it is stored despite that."""
+    at = tombstones.erased_since(handle, new)
+    if at is None:
+        return None
+    if not despite_erasure:
+        return Refused(memory=new, why=f"erased on {at.astimezone(new.created_at.tzinfo):%Y-%m-%d %H:%M}")
+    if not dry_run:
+        tombstones.lift(handle, new)
+    return None
 
 
 def _add_origin(handle: Handle, new: SemanticMemory, how: How) -> SemanticMemory:
@@ -306,18 +315,11 @@ def validate(handle: Handle, text: str, details: Mapping[str, Any], *, quote: st
     slot = _current_slot(_slot(handle, content, details, speaker), content, once=once, named=details.get("predicate") is not None)
     slot = _resolve_subject(handle, slot, explicit=details.get("cardinality") is not None)
     origin, kind, standing = _classify(details, turn, slot, content)
-    span = None if turn is None else turn_texts.span(handle, turn, content if quote is None else quote)
-    source = Source(
-        origin=origin,
-        said_at=said_at,
-        recorded_at=now,
-        turn=turn.id if turn else None,
-        session=turn.session if turn else clean(handle, checks.optional_name(details.get("session"), "session")),
-        place=turn.position if turn else 0,
-        actor=speaker or handle.settings.actor,
-        start=None if span is None else span[0],
-        end=None if span is None else span[1],
-    )
+    source = Source(origin=origin, said_at=said_at, recorded_at=now, actor=speaker or handle.settings.actor)
+    if turn is None:
+        source = replace(source, session=clean(handle, checks.optional_name(details.get("session"), "session")))
+    else:
+        source = _in_turn(handle, source, turn, content if quote is None else quote)
     id = handle.new_id(now)
     memory = SemanticMemory(
         id=id,
@@ -345,6 +347,12 @@ def validate(handle: Handle, text: str, details: Mapping[str, Any], *, quote: st
         project=memory.project or (turn.project if turn else None) or handle.settings.project,
         entities=_entities(memory.entities, slot, handle.settings.names),
     )
+
+
+def _in_turn(handle: Handle, source: Source, turn: Turn, words: str) -> Source:
+    """Add to a source its turn, and the span of the words in it."""
+    start, end = turn_texts.span(handle, turn, words) or (None, None)
+    return replace(source, turn=turn.id, session=turn.session, place=turn.position, start=start, end=end)
 
 
 def _classify(details: Mapping[str, Any], turn: Turn | None, slot: Slot | None, content: str) -> tuple[Origin, Kind, Standing]:

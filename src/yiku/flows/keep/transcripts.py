@@ -1,5 +1,5 @@
 """
-Bring the transcripts up to date with the database: append new turns, mark forgotten ones, reconcile, expire old lines.
+Bring the transcripts up to date with the database: append new turns, mark forgotten ones, expire old lines.
 
 The database comes first, and the transcripts are caught up with it: by a write that finds the last time a minute ago, by the
 thread in the background, when a memory is closed, and by each sync of the notes; `lag` counts what waits. Each line is appended

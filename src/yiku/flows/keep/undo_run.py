@@ -1,5 +1,5 @@
 """
-Undo a run, decision by decision, or one of its decisions; what somebody changed since is left as it is, and named.
+Undo a run or one of its decisions, leaving and naming what was changed since.
 
 Each operation of a run is one decision, numbered from 1 in the order in which they were made. They are taken back newest first,
 each in a transaction of its own, so an undo that was cut off is continued by the next. A decision is skipped where a later

@@ -1,5 +1,5 @@
 """
-Let the agent itself learn where no model is set: hand it turns to read, and take what it found.
+Let the agent extract statements where no model is set: hand it turns, and check and store what it returns.
 
 The same turns, question, schema and checks as for a model (by_model.py). A piece is handed out under a lease, so two agents do not
 read the same one, and what comes back under an older lease is refused. What the agent says is stored first and then judged: what

@@ -1,5 +1,5 @@
 """
-`ingest`: record what hooks have captured in the inbox, each event once.
+`ingest`: record the events that hooks captured in the inbox, each once.
 
 The files of the inbox are claimed, and their events read in the order in which they happened, from where the mark says. Turns
 are stored in batches under ids made from their events, then the mark moves: what a killed process had recorded already is known

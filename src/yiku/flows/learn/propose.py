@@ -1,5 +1,5 @@
 """
-Store what an agent states: as the user's own where a turn of theirs says it, else as a candidate.
+Store a statement made by an agent: as the user's own if one of their turns supports it, else as a candidate.
 
 An agent may have it from the user, from a tool, or from nowhere, and its word does not tell which. So the user's turns are looked
 at: where the statement stands in clauses of one of them (rules/learning/grounding.py), that turn is its source, and it is decided

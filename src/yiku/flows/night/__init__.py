@@ -1,1 +1,1 @@
-"""The night: memory tidies itself, writes down what it did and why, and can take it back."""
+"""The night: maintenance of a memory in phases, each change recorded with its reason and undoable."""

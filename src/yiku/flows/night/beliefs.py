@@ -1,5 +1,5 @@
 """
-Examine beliefs again on new evidence, for and against.
+Weigh hedged statements (beliefs) again when new evidence for or against them came in.
 
 A belief is weighed when it changed, or when a fact that shares its words or its slot did (rules/night/beliefs.py). What counts
 is written into the belief itself: a fact that supports it becomes one of its sources, one that contradicts it is flagged with

@@ -1,5 +1,5 @@
 """
-Find live statements that a later one contradicts, replace or flag them.
+Find live statements that a later one contradicts, and replace or flag them.
 
 Each statement that changed asks its own question of those that share its words or its slot (rules/night/conflicts.py decides).
 Where both fill the same slot of one value the later takes its place, as if it had been said then; any other pair is

@@ -1,5 +1,5 @@
 """
-Consolidate: the phases of a night, one after another, each of which goes on where it was cut off.
+Run a night: its eight phases in order; an interrupted run resumes at the phase where it stopped.
 
     0 expire    what has an end and has reached it          4 maintain  duplicates, contradictions, beliefs, summaries
     1 collect   what waits: turns, questions to the model   5 rank      what fades falls asleep; junk goes after its grace

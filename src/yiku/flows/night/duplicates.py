@@ -1,5 +1,5 @@
 """
-Merge statements that say the same, within a kind and scope: the best stays, with the sources and counters of the others.
+Merge duplicate statements of one kind and scope: the best stays, with the sources and counters of the others.
 
 Each statement that changed is compared with the few that share most of its words. What certainly says the same
 (rules/night/duplicates.py) is one; what is only near is shown to the model, if there is one, a cluster in one question, and

@@ -1,5 +1,5 @@
 """
-Phase 0, expire: what has an end and has reached it leaves recall for good.
+Phase 0, expire: archive memories whose time has ended, and mark as junk those to be deleted.
 
 Recall leaves it out from that moment on anyway; this gives it its state, so that lists, pages and figures agree. What is to be
 deleted after some days becomes junk, which is kept for another month. Nothing permanent ends.

@@ -1,5 +1,5 @@
 """
-Phases 1 to 3, collect, filter and extract: what waits is learned from, and sessions get the episodes that they lack.
+Phases 1 to 3, collect, filter and extract: learn from pending turns, and make the episodes that sessions lack.
 
 A turn is read once, so the three are one pass: what waits is collected by the mark behind the last turn that was learned from,
 what is not worth learning from is dropped from learning only, and the rest is learned by rules and, where there is one, by a

@@ -1,5 +1,5 @@
 """
-Phase 6, indexes: what makes search fast and the home small; no word of a memory changes.
+Phase 6, indexes: merge search segments, drop unused rows, update transcripts and the backup; no memory changes.
 
 Records of files that say nothing go after 90 days, undoable; one whose file is gone is marked. Tags that nothing carries, first
 results of old calls, old versions of pages and old accesses are dropped. Then the transcripts follow, the backup is made if one

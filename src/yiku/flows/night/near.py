@@ -1,5 +1,5 @@
 """
-What a night has to look at: statements changed since the last finished run, and those that share words or a slot with one.
+Select what a night examines: statements changed since the last finished run, and their neighbours by words or slot.
 
 A night costs what changed: each changed statement is looked up in the search index by its own words, as a question is, and
 only the few that share most of them are read. How many words are shared makes candidates; it decides nothing.

@@ -1,5 +1,5 @@
 """
-Phase 7, publish: MEMORY.md and USER.md, the snapshot, the summaries of the last days, and the report of this run.
+Phase 7, publish: write MEMORY.md and USER.md, the snapshot, the summaries of days and the report of the run.
 
 Everything here is made of what the database holds, so it is made again whenever it is asked for, nothing is written where nothing
 changed, and none of it is a decision. What a person edited in the pages is read first, as theirs: it carries no name of the

@@ -1,5 +1,5 @@
 """
-Phase 5, rank: what fades falls asleep, and junk goes when its grace is over.
+Phase 5, rank: archive memories that have faded, and purge junk whose grace period is over.
 
 Nothing is counted down: the score of a memory is computed from its row and the time, so a night that was missed changes
 nothing. What goes for good leaves every table and index at once; its row in the report says which it was, and why.

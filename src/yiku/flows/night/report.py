@@ -1,5 +1,5 @@
 """
-The report of a night: what it decided, with the texts as memory has them now, and what was taken back since.
+Build the report of a run: its decisions with the current texts of the memories, and which were undone since.
 """
 
 from __future__ import annotations

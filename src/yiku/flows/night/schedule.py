@@ -1,5 +1,5 @@
 """
-When a night is due, and who runs it: a thread of a long-lived interface, `yiku consolidate --if-due`, cron or systemd.
+Decide when a night is due, and start it: from a background thread, `yiku consolidate --if-due`, cron or systemd.
 
 At least 20 hours lie between two full runs. One is due then as soon as nothing was written for 20 minutes, and after 48 hours in
 any case; one that was cut off is due at once. A night that was missed because no process was there runs when one comes.

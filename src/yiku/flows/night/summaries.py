@@ -1,5 +1,5 @@
 """
-Keep summaries of entities: put aside those whose sources changed, and have a model write those that are due.
+Maintain summaries of entities: archive those with changed sources, and have a model write those that are due.
 
 A summary is a statement of standing `summary`, of a model's words and trust, and cites the statements it was made from
 (`summary_sources`). When one of these is replaced, forgotten or archived, the summary is put aside the same night. Without a

@@ -1,5 +1,5 @@
 """
-Read and chunk one file of the vault, and compute what changes in the index.
+Read and chunk one file of the vault, and compute the changes to its rows in the notes index.
 
 Private parts and secrets are taken out before anything is indexed, and so is the managed region of MEMORY.md and USER.md, which
 repeats what memory holds; every line keeps its number. A passage whose text and headings are as they were keeps its row.

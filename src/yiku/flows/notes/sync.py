@@ -1,5 +1,5 @@
 """
-`sync`: bring the notes index in step with the files of the vault, after reading edits of MEMORY.md and USER.md.
+`sync`: update the notes index from the files of the vault, after applying edits of MEMORY.md and USER.md.
 
 Look at every file from outside; what looks as it did when it was indexed is left alone. Read the others: one that holds the same
 is left alone too, one that has moved takes its passages along, and of one that was edited only the passages that changed are
@@ -12,10 +12,10 @@ that it is meant.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from yiku.errors import Stale
 from yiku.files import notes as files
@@ -28,7 +28,7 @@ from yiku.flows.notes.page import Page, page, reindexed
 from yiku.rules.pages import chunks
 from yiku.rules.pages.chunks import tokens_of
 from yiku.store.api import one_at_a_time
-from yiku.types import DropFile, NoteFile, SyncReport
+from yiku.types import DropFile, NoteFile, PageReport, SyncReport
 
 BATCH_CHARS = 1 << 18  # of text in a transaction, and
 BATCH_FILES = 200
@@ -39,36 +39,68 @@ FEW_GONE, GONE_SHARE = 20, 0.2  # files that may be missing at once
 Progress = Callable[[int, int], object]
 
 
-@dataclass(slots=True)
-class Run:
-    """One sync: what it works on, and what it did so far."""
+@dataclass(frozen=True, slots=True)
+class _Vault:
+    """What a sync works on: the folder, and its files as the index has them."""
 
     handle: Handle
     root: Path
-    known: dict[str, NoteFile]
-    added: list[str] = field(default_factory=list)
-    changed: list[str] = field(default_factory=list)
-    removed: list[str] = field(default_factory=list)
-    held: list[str] = field(default_factory=list)
-    renamed: dict[str, str] = field(default_factory=dict)
-    failed: dict[str, str] = field(default_factory=dict)
-    unchanged: int = 0
-    gone: list[int] = field(default_factory=list)  # passages that left the index
-    missing: dict[bytes | int, NoteFile] = field(default_factory=dict)  # by hash and inode, those that may have been renamed
-    waiting: list[tuple[Page, NoteFile | None]] = field(default_factory=list)
+    known: Mapping[str, NoteFile]
 
-    def report(self, count: int, took_s: float) -> SyncReport:
-        """What was done; count: passages in the index."""
+
+class _Compared(NamedTuple):
+    """A file that was read, compared with its row; before: that row, or the one of the path that it had."""
+
+    change: Literal["added", "changed", "renamed", "unchanged"]
+    page: Page
+    before: NoteFile | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Indexed:
+    """
+    What became of some files.
+
+    changes: by path, how it compared with its row, and its path before
+    absent:  paths at which nothing lies
+    gone:    passages that left the index
+    whole:   False where it was stopped
+    """
+
+    changes: Mapping[str, tuple[str, str | None]]
+    failed: Mapping[str, str]
+    absent: Sequence[str]
+    gone: Sequence[int]
+    whole: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class _Synced:
+    """What a sync did: to files that it read, to those that are gone, and how many it left alone."""
+
+    indexed: _Indexed
+    removed: Sequence[str] = ()
+    held: Sequence[str] = ()
+    gone: Sequence[int] = ()
+    unread: int = 0
+
+    def report(self, count: int, took_s: float, pages: Sequence[PageReport]) -> SyncReport:
+        """count: passages in the index"""
+
+        def those(change: str) -> tuple[str, ...]:
+            return tuple(path for path, (how, _) in self.indexed.changes.items() if how == change)
+
         return SyncReport(
-            added=tuple(self.added),
-            changed=tuple(self.changed),
+            added=those("added"),
+            changed=those("changed"),
             removed=tuple(self.removed),
             held=tuple(self.held),
-            renamed=self.renamed,
-            unchanged=self.unchanged,
-            failed=self.failed,
+            renamed={path: was for path, (_, was) in self.indexed.changes.items() if was},
+            unchanged=self.unread + len(those("unchanged")),
+            failed=dict(self.indexed.failed),
             chunks=count,
             took_s=took_s,
+            pages=tuple(pages),
         )
 
 
@@ -88,7 +120,7 @@ def sync(
     checks.optional_call(stopped, "stopped")
     tell, ended = progress or (lambda done, total: None), stopped or (lambda: False)
     transcripts.try_catch_up(handle)
-    return _sync(handle, lambda run: _whole(run, force=force, progress=tell, stopped=ended), pages=True)
+    return _sync(handle, lambda vault: _sync_all(vault, force=force, progress=tell, stopped=ended), pages=True)
 
 
 def sync_files(handle: Handle, paths: Iterable[str]) -> SyncReport:
@@ -96,10 +128,10 @@ def sync_files(handle: Handle, paths: Iterable[str]) -> SyncReport:
 
     wanted = [path for path in dict.fromkeys(paths) if files.source_of(path)]
 
-    def some(run: Run) -> None:
-        gone = [path for path in wanted if not _read_file(run, path) and path in run.known]
-        _flush(run)
-        _drop(run, gone)
+    def some(vault: _Vault) -> _Synced:
+        indexed = _index(vault, wanted, ())
+        removed = [path for path in indexed.absent if path in vault.known]
+        return _Synced(indexed, removed=removed, gone=_drop(vault, removed))
 
     return _sync(handle, some, pages=any(path in files.PAGES for path in wanted))
 
@@ -132,7 +164,7 @@ def _too_many(gone: int, known: int) -> bool:
     return gone > FEW_GONE and gone > GONE_SHARE * known
 
 
-def _sync(handle: Handle, work: Callable[[Run], None], *, pages: bool) -> SyncReport:
+def _sync(handle: Handle, work: Callable[[_Vault], _Synced], *, pages: bool) -> SyncReport:
     """pages: read what people changed in MEMORY.md and USER.md first."""
     began = time.monotonic()
     handle.store.upkeep.ensure_open()
@@ -141,39 +173,34 @@ def _sync(handle: Handle, work: Callable[[Run], None], *, pages: bool) -> SyncRe
     read = publish.apply_edits(handle).pages if pages else ()
     with one_at_a_time(handle.paths.locks / "notes.lock", "another process is indexing notes"):
         own = handle.own()
-        run = Run(handle, root, {file.path: file for file in handle.store.notes.files(own[0])} if own else {})
-        work(run)
-        if run.gone and handle.vectors.exist():
-            handle.vectors.remove(own[0], [("note", n) for n in run.gone])
-        return replace(run.report(handle.store.notes.count(handle.own()), time.monotonic() - began), pages=read)
+        done = work(_Vault(handle, root, {file.path: file for file in handle.store.notes.files(own[0])} if own else {}))
+        gone = [*done.indexed.gone, *done.gone]
+        if gone and handle.vectors.exist():
+            handle.vectors.remove(own[0], [("note", n) for n in gone])
+        return done.report(handle.store.notes.count(handle.own()), time.monotonic() - began, read)
 
 
-def _whole(run: Run, *, force: bool, progress: Progress, stopped: Callable[[], bool]) -> None:
+def _sync_all(vault: _Vault, *, force: bool, progress: Progress, stopped: Callable[[], bool]) -> _Synced:
     """Every file of the vault, or those up to where it is stopped: then none that is missing is taken for gone."""
-    found, unseen = dict[str, Seen](), list[str]()
-    for one in files.scan(run.root):
+    found, unseen = dict[str, Seen](), dict[str, str]()
+    for one in files.scan(vault.root):
         if isinstance(one, Seen):
             found[one.path] = one
         else:
-            unseen.append(one)
-            run.failed[one] = "it cannot be looked at, or its name is not UTF-8"
+            unseen[one] = "it cannot be looked at, or its name is not UTF-8"
     under = tuple(f"{path}/" for path in unseen)
-    missing = [file for path, file in run.known.items() if path not in found and not f"{path}/".startswith(under)]
-    run.missing = {file.inode: file for file in missing} | {file.hash: file for file in missing if file.hash}
-    todo = [path for path, one in found.items() if force or not (path in run.known and _is_same(run.known[path], one))]
-    run.unchanged = len(found) - len(todo)
-    for place, path in enumerate(todo, 1):
-        if stopped():
-            return _flush(run)
-        _read_file(run, path)
-        progress(place, len(todo))
-    _flush(run)
-    moved = {*run.renamed.values()}
+    missing = [file for path, file in vault.known.items() if path not in found and not f"{path}/".startswith(under)]
+    todo = [path for path, one in found.items() if force or not (path in vault.known and _is_same(vault.known[path], one))]
+    indexed = _index(vault, todo, missing, progress, stopped)
+    indexed = replace(indexed, failed={**unseen, **indexed.failed})
+    done = _Synced(indexed, unread=len(found) - len(todo))
+    if not indexed.whole:
+        return done
+    moved = {was for _, was in indexed.changes.values()}
     gone = [file.path for file in missing if file.path not in moved]
-    if _too_many(len(gone), len(run.known)) and not force:
-        run.held += gone
-    else:
-        _drop(run, gone)
+    if _too_many(len(gone), len(vault.known)) and not force:
+        return replace(done, held=gone)
+    return replace(done, removed=gone, gone=_drop(vault, gone))
 
 
 def _is_same(file: NoteFile, one: Seen) -> bool:
@@ -190,75 +217,101 @@ def _looks_same(file: NoteFile, one: Seen) -> bool:
     return (file.size, file.mtime_ns, file.ctime_ns, file.inode) == (one.size, one.mtime_ns, one.ctime_ns, one.inode)
 
 
-# ------------------------------------------------------------------ one file
+# ------------------------------------------------------------------ files that are read, or gone
 
 
-def _read_file(run: Run, path: str) -> bool:
-    """Read a file, and have what it holds wait for the next transaction; False where it is not there."""
-    try:
-        read = page(run.handle, run.root, path)
-    except FileNotFoundError:
-        return False
-    except OSError as error:
-        run.failed[path] = error.strerror or str(error)
-        return True
-    before = run.known.get(path)
-    if read.file.status != "indexed":
-        run.failed[path] = f"{read.file.status}: {read.file.detail}"
+def _index(
+    vault: _Vault,
+    paths: Sequence[str],
+    missing: Iterable[NoteFile],
+    progress: Progress = lambda done, total: None,
+    stopped: Callable[[], bool] = lambda: False,
+) -> _Indexed:
+    """Read files and index them, several in a transaction; missing: rows whose file may have been renamed to one of these."""
+    changes, failed = dict[str, tuple[str, str | None]](), dict[str, str]()
+    absent, gone, batch = list[str](), list[int](), list[_Compared]()
+    origins = _Origins(missing)
+    for place, path in enumerate(paths, 1):
+        if stopped():
+            break
+        try:
+            read = page(vault.handle, vault.root, path)
+        except FileNotFoundError:
+            absent.append(path)
+        except OSError as error:
+            failed[path] = error.strerror or str(error)
+        else:
+            if read.file.status != "indexed":
+                failed[path] = f"{read.file.status}: {read.file.detail}"
+            compared = _compare(read, vault.known.get(path), origins)
+            changes[path] = compared.change, compared.before.path if compared.before and compared.change == "renamed" else None
+            batch.append(compared)
+            if len(batch) >= BATCH_FILES or sum(one.page.size for one in batch) >= BATCH_CHARS:
+                gone += _write(vault, batch)
+                batch = []
+        progress(place, len(paths))
+    else:
+        return _Indexed(changes, failed, absent, gone + _write(vault, batch))
+    return _Indexed(changes, failed, absent, gone + _write(vault, batch), whole=False)
+
+
+class _Origins:
+    """Rows whose file is missing, by hash and by inode; each is the origin of one renamed file."""
+
+    def __init__(self, missing: Iterable[NoteFile]) -> None:
+        rows = [*missing]
+        self._rows: dict[bytes | int, NoteFile] = {file.inode: file for file in rows} | {
+            file.hash: file for file in rows if file.hash
+        }
+
+    def take(self, file: NoteFile) -> NoteFile | None:
+        """Return the row of the file that this one was; another does not get it."""
+        found = self._rows.get(file.hash) or self._rows.get(file.inode)
+        if found is not None:
+            for key in (found.hash, found.inode):
+                self._rows.pop(key, None)
+        return found
+
+
+def _compare(read: Page, before: NoteFile | None, origins: _Origins) -> _Compared:
+    """Compare a file with its row, or with that of the path that it had."""
     if before is not None:
         same = (before.hash, before.status, before.rules) == (read.file.hash, read.file.status, read.file.rules)
-        if same:
-            run.unchanged += 1
-        else:
-            run.changed.append(path)
-    elif (before := _find_moved(run, read)) is not None:
-        run.renamed[path] = before.path
-    else:
-        run.added.append(path)
-    run.waiting.append((read, before))
-    if len(run.waiting) >= BATCH_FILES or sum(one.size for one, _ in run.waiting) >= BATCH_CHARS:
-        _flush(run)
-    return True
+        return _Compared("unchanged" if same else "changed", read, before)
+    origin = origins.take(read.file)
+    return _Compared("added" if origin is None else "renamed", read, origin)
 
 
-def _find_moved(run: Run, read: Page) -> NoteFile | None:
-    """The file that this one was, by what it holds or by its inode."""
-    found = run.missing.get(read.file.hash) or run.missing.get(read.file.inode)
-    if found is not None:
-        for key in (found.hash, found.inode):
-            run.missing.pop(key, None)
-    return found
-
-
-def _flush(run: Run) -> None:
-    """The files that wait enter the index, in one transaction."""
-    waiting, run.waiting = run.waiting, []
-    if not waiting:
-        return
-    scope = run.handle.writes()
+def _write(vault: _Vault, batch: Sequence[_Compared]) -> list[int]:
+    """Write files to the index in one transaction; return the passages that left it."""
+    if not batch:
+        return []
+    scope = vault.handle.writes()
     try:
-        _apply(run, scope, waiting)
+        return _apply(vault.handle, scope, batch)
     except Stale:  # an erasure took passages meanwhile: one after the other, each as it is now
-        for read, before in waiting:
-            now = run.handle.store.notes.files(scope, [before.path]) if before else []
-            _apply(run, scope, [(read, now[0] if now else None)])
+        gone = list[int]()
+        for one in batch:
+            now = vault.handle.store.notes.files(scope, [one.before.path]) if one.before else []
+            gone += _apply(vault.handle, scope, [one._replace(before=now[0] if now else None)])
+        return gone
 
 
-def _apply(run: Run, scope: int, waiting: Sequence[tuple[Page, NoteFile | None]]) -> None:
-    notes = run.handle.store.notes
-    changes = [reindexed(read, before, notes.of_file(scope, before.n) if before else ()) for read, before in waiting]
-    run.handle.store.apply(scope, changes, run.handle.cause("sync notes"))
-    run.gone += [n for change in changes for n in change.gone or ()]
+def _apply(handle: Handle, scope: int, batch: Sequence[_Compared]) -> list[int]:
+    notes = handle.store.notes
+    changes = [reindexed(one.page, one.before, notes.of_file(scope, one.before.n) if one.before else ()) for one in batch]
+    handle.store.apply(scope, changes, handle.cause("sync notes"))
+    return [n for change in changes for n in change.gone or ()]
 
 
-def _drop(run: Run, paths: Sequence[str]) -> None:
-    """Files that are gone leave the index."""
+def _drop(vault: _Vault, paths: Sequence[str]) -> list[int]:
+    """Files that are gone leave the index; return their passages."""
     if not paths:
-        return
-    scope, notes = run.handle.writes(), run.handle.store.notes
+        return []
+    scope, notes, gone = vault.handle.writes(), vault.handle.store.notes, list[int]()
     for start in range(0, len(paths), BATCH_FILES):
-        among = [run.known[path] for path in paths[start : start + BATCH_FILES]]
+        among = [vault.known[path] for path in paths[start : start + BATCH_FILES]]
         changes = [DropFile(file.n, file.hash, tokens_of(notes.of_file(scope, file.n))) for file in among]
-        run.handle.store.apply(scope, changes, run.handle.cause("sync notes"))
-        run.gone += [n for change in changes for n in change.gone]
-        run.removed += [file.path for file in among]
+        vault.handle.store.apply(scope, changes, vault.handle.cause("sync notes"))
+        gone += [n for change in changes for n in change.gone]
+    return gone

@@ -1,3 +1,3 @@
 """
-Package: system prompts: what memory adds to one, and the agent's identity files condensed for it.
+System prompts: what memory contributes to one, and summaries of the agent's identity files.
 """

@@ -1,5 +1,5 @@
 """
-Build the system prompt of an agent: a guide to its memory, who it is, what is known, the work at hand, what was recalled.
+Build the system prompt of an agent from its sections: guide, identity, known facts, current work, recalled memories.
 
 Each section is made within its room (rules/prompts/budgets.py). What is made of memories stands in a sealed fence of its own, so
 that a section that stays the same has the same bytes, and what a host records of the prompt is known again. Nothing is written

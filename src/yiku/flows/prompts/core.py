@@ -1,5 +1,5 @@
 """
-Select the statements that a prompt shows as known: those that MEMORY.md showed last, as they stand now, and what was said since.
+Select the statements for a prompt's section of known facts: those on MEMORY.md, updated, and the newest.
 
 A prompt is built for each message, so it reads some two hundred rows of any store. What replaced a published statement takes its
 place at once; what was forgotten or expired is gone at once. Where no page was ever published, the newest statements are all.

@@ -1,5 +1,5 @@
 """
-Read the files of identity/ that a person keeps, and condense them for a prompt.
+Read the agent's identity files (`identity/`, USER.md), and return each whole or as its summary for a prompt.
 
     identity/SOUL.md  identity/AGENT.md      who the agent is, and how it works: yours, never changed
     identity/personas/NAME.md                a voice that can be chosen; user_custom.md is what memory learned of the user's wishes

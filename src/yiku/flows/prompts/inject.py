@@ -1,5 +1,5 @@
 """
-Choose what a hook brings into a prompt that did not ask for it: standing rules once a session, and memories that surely belong to it.
+Choose what a hook injects into a user's prompt: standing rules once a session, and memories that certainly apply.
 
 What was brought in once is in the agent's context until it compresses that, so it is not repeated: the home remembers the ids by
 session, no text (files/inbox.py). Turns of the session itself are in the context anyway. The text is fenced and sealed, like

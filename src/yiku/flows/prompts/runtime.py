@@ -1,5 +1,5 @@
 """
-Collect what an agent should know of the machine that it runs on: system, folder, shell, time; and what the host adds.
+Describe the runtime environment for a prompt: system, folder, shell and time, and lines that the host adds.
 """
 
 from __future__ import annotations

@@ -28,10 +28,13 @@ def install(call: Call, *, agent: AgentName, project: Project = False, dry_run: 
     """
     Install Yiku into a coding agent.
 
-    That is its memory tools, as an MCP server, and hooks that capture what is said. For you, or with --scope project for
-    everybody who works in this folder. Every file that is changed is kept beside it first, a second run changes nothing,
-    and yiku uninstall takes all of it out again. --scope with any other name is the scope of the memory, as in all
-    commands.
+    Adds its memory tools (an MCP server) and hooks that capture the conversation. For you, or with --scope project for
+    everybody who works in this folder. A copy of each changed file is kept beside it, a second run changes nothing, and
+    yiku uninstall removes everything again. --scope with any other name is the scope of the memory, as in all commands.
+
+    \b
+    yiku install claude-code --dry-run
+    yiku install codex --scope project
     """
     wanted = _wanted(call, agent, project=project)
     changes = installing.plan(wanted)
@@ -43,17 +46,17 @@ def install(call: Call, *, agent: AgentName, project: Project = False, dry_run: 
         installing.note(home, wanted, [change.path for change in changes])
     done = {"agent": wanted.agent.name, "where": wanted.where, "dry_run": dry_run, "backups": [*map(str, kept)]}
     files = [{"path": str(change.path), "changed": change.changes} for change in changes]
-    call.answer({"installed": done | {"files": files}}, _changed("installed", wanted, changes, kept, dry_run), wanted=dry_run)
+    call.answer({"installed": done | {"files": files}}, _format_changes(wanted, changes, kept, dry_run=dry_run), wanted=dry_run)
     if not dry_run and wanted.agent.hint:
         call.hint(wanted.agent.hint)
 
 
 def uninstall(call: Call, *, agent: AgentName, project: Project = False, dry_run: DryRun = False) -> None:
     """
-    Take Yiku out of a coding agent. What memory holds stays.
+    Uninstall Yiku from a coding agent; the memory is kept.
 
-    Everything else in the agent's configuration stays as it is; where nothing else has changed since the installation,
-    the files are as they were before.
+    The rest of the agent's configuration stays unchanged. If nothing else has changed since the installation, the files
+    are restored exactly.
     """
     wanted = _wanted(call, agent, project=project)
     changes = installing.plan_removal(wanted)
@@ -65,7 +68,7 @@ def uninstall(call: Call, *, agent: AgentName, project: Project = False, dry_run
             installing.note(place.root, wanted, None)
     files = [{"path": str(change.path), "changed": change.changes} for change in changes]
     done = {"agent": wanted.agent.name, "where": wanted.where, "dry_run": dry_run, "files": files}
-    call.answer({"uninstalled": done}, _changed("uninstalled", wanted, changes, [], dry_run), wanted=dry_run)
+    call.answer({"uninstalled": done}, _format_changes(wanted, changes, [], removal=True, dry_run=dry_run), wanted=dry_run)
 
 
 def _wanted(call: Call, name: str, *, project: bool) -> Installation:
@@ -76,10 +79,16 @@ def _wanted(call: Call, name: str, *, project: bool) -> Installation:
     return Installation(installing.agent(name), where, Path.cwd(), home, scope)  # type: ignore[arg-type]
 
 
-def _changed(word: str, wanted: Installation, changes: Sequence[FileChange], kept: Sequence[Path], dry_run: bool) -> Iterator[str]:
-    head = f"would be {word}" if dry_run else word
+def _format_changes(
+    wanted: Installation, changes: Sequence[FileChange], kept: Sequence[Path], *, removal: bool = False, dry_run: bool
+) -> Iterator[str]:
+    verb, past, joint = ("install", "installed", "in") if not removal else ("uninstall", "uninstalled", "from")
     whom = "this project" if wanted.where == "project" else "you"
-    yield f"{terminal.paint(head, 'yellow' if dry_run else 'green')} {wanted.agent.title}, for {whom}"
+    if removal and not any(change.changes for change in changes):
+        yield f"Yiku is not installed in {wanted.agent.title}, for {whom}"
+        return
+    head = f"would {verb}" if dry_run else past
+    yield f"{terminal.paint(head, 'yellow' if dry_run else 'green')} {joint} {wanted.agent.title}, for {whom}"
     for change in changes:
         what = "changed" if change.changes else "nothing to change"
         what = "removed" if change.changes and change.after is None else "new" if change.changes and change.before is None else what
@@ -105,8 +114,8 @@ def ingest(
     """
     Record what the hooks of coding agents captured.
 
-    Hooks only append to inbox/ in the home. A running server or yiku watch records that within seconds; yiku learn and
-    yiku status do it, too.
+    Hooks only append to inbox/ in the home. A running server or yiku watch records new events within seconds; yiku learn
+    and yiku status record them first.
     """
     with call.memory() as memory:
         done = memory.admin.ingest(budget_s=seconds)
@@ -116,6 +125,9 @@ def ingest(
 
 
 def _ingested(done: Ingested) -> Iterator[str]:
+    if not done.events and not done.waiting and not done.unreadable:
+        yield "nothing to record"
+        return
     yield f"{terminal.paint('recorded', 'green')} {terminal.plural(done.turns, 'turn')} from {terminal.plural(done.events, 'event')}"
     parts = (
         (done.known, "known already"),

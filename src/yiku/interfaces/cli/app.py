@@ -272,7 +272,7 @@ def _report(arguments: Sequence[str], type_: str, message: str, advice: str, cod
     from yiku.interfaces.cli import terminal
 
     limit = (terminal.told_width() or terminal.WIDEST) - 6
-    lines = [line for text in (message, advice) if text for line in terminal.wrapped(text, limit)]
+    lines = [line for text in (message, advice) if text for line in terminal.wrap(text, limit)]
     for index, line in enumerate(lines):
         streams.say(terminal.printable(f"yiku: {line}" if index == 0 else f"      {line}"))
     return code

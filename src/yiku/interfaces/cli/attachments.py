@@ -12,7 +12,7 @@ import typer
 
 from yiku.interfaces.cli import json_output, terminal
 from yiku.interfaces.cli.call import Call, text
-from yiku.interfaces.cli.keep import given
+from yiku.interfaces.cli.keep import collect_details
 from yiku.types import Attachment
 
 Name = str | None
@@ -42,7 +42,7 @@ def attach(
     yiku attach report.pdf --session s1 --made
     yiku attach ~/photos/cat.jpg --session s1 --description "窗台上的小猫" --keep
     """
-    details = given(
+    details = collect_details(
         turn=turn,
         description=description,
         transcription=transcription,
@@ -71,14 +71,14 @@ def attachments(
     """List files that were sent and made, newest first."""
     with call.memory() as memory:
         found = memory.sessions.attachments(session=session, limit=limit)
-    call.answer({"attachments": [json_output.plain(one) for one in found]}, _listed(found))
+    call.answer({"attachments": [json_output.plain(one) for one in found]}, _list_attachments(found))
     if not found:
         call.hint(
             "There are no attachments. `yiku attach PATH --session ID` notes a file; `yiku learn` notes files that turns mention."
         )
 
 
-def _listed(found: list[Attachment]) -> Iterator[str]:
+def _list_attachments(found: list[Attachment]) -> Iterator[str]:
     rows = []
     for one in found:
         size = "gone" if one.missing else "" if one.file_size is None else terminal.bytes_(one.file_size)
@@ -86,7 +86,7 @@ def _listed(found: list[Attachment]) -> Iterator[str]:
         way = "made" if one.direction == "outbound" else "sent"
         name = "  ".join(filter(None, (terminal.flat(one.filename), terminal.flat(known))))
         rows.append((terminal.short(one.id), terminal.day(one.said_at), way, size, name))
-    yield from terminal.listing(rows, dim=[0, 1, 2, 3], right=[3])
+    yield from terminal.list_table(rows, dim=[0, 1, 2, 3], right=[3])
 
 
 def describe(
@@ -101,7 +101,7 @@ def describe(
     mime_type: Annotated[Name, typer.Option(help="Its media type, such as image/png.")] = None,
 ) -> None:
     """Describe a noted file, so that it is found by that."""
-    details: Any = given(
+    details: Any = collect_details(
         description=description,
         transcription=transcription,
         extracted_text=None if extracted_text is None else text(extracted_text),

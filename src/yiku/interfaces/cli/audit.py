@@ -1,10 +1,10 @@
 """
-Commands that explain and audit: why, audit.
+Commands that explain and check statements: why, audit.
 """
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any, cast
 
 import typer
 
@@ -19,7 +19,11 @@ def why(call: Call, id: Id) -> None:
     """
     Explain one memory: what is believed, since when, and why.
 
-    It shows the words that it rests on, what it replaced, who changed it, and where it was shown.
+    It shows the words that it was learned from, what it replaced, who changed it, and where it was shown.
+
+    \b
+    yiku why 3311852f
+    yiku why 3311852f --json
     """
     with call.memory() as memory:
         found = memory.why(id)
@@ -53,12 +57,12 @@ def audit(
     It also counts statements without support, what is never recalled or stale, and orphans. The exit code is 1 if a
     check found more than its budget. Nothing is changed.
 
-    \\b
+    \b
     yiku audit
     yiku audit --budget duplicates=0 --budget stale=0.5 --json
     """
     with call.memory() as memory:
-        found = memory.admin.audit(budgets=_budgets(budget or []), turns=not no_turns)
+        found = memory.admin.audit(budgets=cast("Any", _budgets(budget or [])), turns=not no_turns)
     data = {
         "findings": [{**json_output.plain(one), "share": round(one.share, 4)} for one in found.findings],
         "over": list(found.over),

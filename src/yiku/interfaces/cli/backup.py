@@ -31,11 +31,11 @@ def backup(
 
     \b
     yiku backup                        a file in backups/, for yiku restore-backup
-    yiku backup --to /media/stick/yiku the whole home; it opens there, and on other machines
+    yiku backup --to /media/stick/yiku the whole home, to be opened anywhere
 
     Other programs can write meanwhile. A copied folder contains the key too: keep it as safe as the home.
     """
-    with call.memory() as memory, _watched(call, "verifying"):
+    with call.memory() as memory, _show_activity(call, "verifying"):
         made = memory.admin.backup(to, nightly=nightly)
     call.answer({"backup": json_output.plain(made)}, _made(made))
 
@@ -80,7 +80,7 @@ def restore_backup(
     if not dry_run:
         if not yes:
             _confirm(call, found)
-        with _watched(call, "restoring"):
+        with _show_activity(call, "restoring"):
             found = restore(call.home, name, scope=call.scope)
     call.answer({"restored": json_output.plain(found)}, _lost(found) if dry_run else _back(found))
 
@@ -101,7 +101,7 @@ def _lost(found: Restored) -> Iterator[str]:
     else:
         counts = (terminal.plural(found.turns or 0, "turn"), terminal.plural(found.memories or 0, "memory version"))
         yield f"  it does not have the last {terminal.plural(found.changes, 'change')}: {' and '.join(counts)}"
-    yield from _missing(found)
+    yield from _list_missing(found)
 
 
 def _back(found: Restored) -> Iterator[str]:
@@ -110,7 +110,7 @@ def _back(found: Restored) -> Iterator[str]:
         yield f"  to reverse this: yiku restore-backup {found.kept}"
     if found.aside:
         yield f"  the damaged file is in {found.aside}"
-    yield from _missing(found)
+    yield from _list_missing(found)
 
 
 def _unread(name: str) -> str:
@@ -118,7 +118,7 @@ def _unread(name: str) -> str:
     return name if " " in name else f"blob {name}"
 
 
-def _missing(found: Restored) -> Iterator[str]:
+def _list_missing(found: Restored) -> Iterator[str]:
     for name in found.missing:
         yield f"  {terminal.paint('!', 'yellow')} no longer there: {name}"
 
@@ -141,7 +141,7 @@ def export(
     """
     with call.memory() as memory:
         total = memory.admin.stats()
-        with _counted(call, total.turns + sum(total.memories.values())) as progress:
+        with _show_progress(call, total.turns + sum(total.memories.values())) as progress:
             if path == "-":
                 with streams.answering():
                     done = memory.admin.export(sys.stdout.buffer, everything=everything, since=since, progress=progress)
@@ -163,7 +163,7 @@ def export(
 
 
 @contextlib.contextmanager
-def _watched(call: Call, doing: str) -> Iterator[None]:
+def _show_activity(call: Call, doing: str) -> Iterator[None]:
     """Show activity on stderr if it is a terminal."""
     if call.quiet or not sys.stderr.isatty():
         yield
@@ -175,7 +175,7 @@ def _watched(call: Call, doing: str) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _counted(call: Call, total: int) -> Iterator[Callable[[int], object] | None]:
+def _show_progress(call: Call, total: int) -> Iterator[Callable[[int], object] | None]:
     """Show a progress bar of turns and memories on stderr if it is a terminal."""
     if call.quiet or not sys.stderr.isatty():
         yield None

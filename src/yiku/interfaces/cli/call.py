@@ -131,11 +131,11 @@ class Call:
         if not self.quiet:
             from yiku.interfaces.cli import terminal
 
-            for line in terminal.wrapped(text, terminal.told_width()):
+            for line in terminal.wrap(text, terminal.told_width()):
                 streams.say(terminal.printable(line))
 
     @contextlib.contextmanager
-    def watched(self) -> Iterator[Callable[[int, int], None]]:
+    def show_progress(self) -> Iterator[Callable[[int, int], None]]:
         """Show a progress bar on stderr if it is a terminal."""
         if self.quiet or self.json or not sys.stderr.isatty():
             yield lambda done, total: None
@@ -161,7 +161,7 @@ def print_json(verb: str, data: Mapping[str, Any]) -> None:
     reconfigure = getattr(sys.stdout, "reconfigure", None)
     if reconfigure is not None:
         reconfigure(encoding="utf-8", errors="backslashreplace")
-    print(terminal.escaped(_json.dumps({"yiku": SHAPE, "verb": verb, **data}, ensure_ascii=False)), flush=True)
+    print(terminal.escape_json(_json.dumps({"yiku": SHAPE, "verb": verb, **data}, ensure_ascii=False)), flush=True)
 
 
 def command(verb: str, function: Callable[..., None]) -> Any:
@@ -225,7 +225,7 @@ def light(command: Any, hints: Mapping[str, Any]) -> Any:
             parameter.metavar = _METAVARS.get(_plain(hints.get(parameter.name)))
         convert = bool if parameter is asks_for_help else _CONVERT.get(_plain(hints.get(parameter.name)))
         if convert is not None:
-            parameter.process_value = functools.partial(_taken, parameter, convert, parameter.process_value)
+            parameter.process_value = functools.partial(_convert, parameter, convert, parameter.process_value)
     return command
 
 
@@ -241,7 +241,7 @@ def _plain(hint: Any) -> Any:
     return options[0] if len(options) == 1 else None
 
 
-def _taken(parameter: Any, convert: Callable[[Any], Any], slowly: Callable[..., Any], ctx: Any, value: Any) -> Any:
+def _convert(parameter: Any, convert: Callable[[Any], Any], slowly: Callable[..., Any], ctx: Any, value: Any) -> Any:
     if value in (None, ()):  # which of the two is nothing, depends on the version
         return slowly(ctx, value) if parameter.required else None
     if parameter.callback is None:
@@ -284,7 +284,7 @@ def file(given: str, what: str = "text") -> str:
         raise InvalidInput(f"{given} is not UTF-8 at byte {error.start:,}") from error
 
 
-def parsed(given: str | None, option: str) -> Any:
+def parse_json(given: str | None, option: str) -> Any:
     """Parse the JSON of an option; None if it was not given."""
     if given is None:
         return None

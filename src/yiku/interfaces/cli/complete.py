@@ -35,11 +35,19 @@ CLOSED: dict[str, tuple[str, ...]] = {
     "type": ("memory", "turn", "episode", "attachment", "note"),
     "access": ("retrieved", "used", "mentioned"),
     "shell": ("bash", "zsh", "fish"),
+    "strategy": ("auto", "model", "rules"),
+    "auto_recall": ("off", "gated", "always"),
 }
 
 
 def _settings() -> Iterable[str]:
     return (field.name for field in fields(Settings) if field.name not in ("origins", "unknown_variables"))
+
+
+def _agents() -> Iterable[str]:
+    from yiku.interfaces.hooks.agents import AGENTS
+
+    return AGENTS
 
 
 def _sessions(memory: Memory) -> Iterable[str]:
@@ -56,7 +64,12 @@ def _backups(memory: Memory) -> Iterable[str]:
     return (one.name for one in memory.admin.backups())
 
 
-LISTED: dict[tuple[str, str], Callable[[], Iterable[str]]] = {("import", "source"): lambda: FORMATS, ("config", "names"): _settings}
+LISTED: dict[tuple[str, str], Callable[[], Iterable[str]]] = {
+    ("import", "source"): lambda: FORMATS,
+    ("config", "names"): _settings,
+    ("install", "agent"): _agents,
+    ("uninstall", "agent"): _agents,
+}
 HELD: dict[str, Callable[[Memory], Iterable[str]]] = {
     "session": _sessions,
     "scope": _scopes,

@@ -135,7 +135,7 @@ def demo(call: Call) -> None:
         _glimpse(memory, shown)
         _edit(memory, shown)
         _sleep(memory, shown)
-    call.answer(_data(shown), _printed(shown), wanted=True)
+    call.answer(_data(shown), _format_run(shown), wanted=True)
     if not shown.right:
         raise typer.Exit(1)
 
@@ -257,12 +257,12 @@ def _sleep(memory: Memory, shown: Shown) -> None:
 # ------------------------------------------------------------------ what is told
 
 
-def _printed(shown: Shown) -> Iterator[str]:
+def _format_run(shown: Shown) -> Iterator[str]:
     """Two screens; --json has all of it."""
     weeks = (shown.turns[-1].said_at - shown.turns[0].said_at).days // 7
     yield terminal.paint(f"Yiku 忆库: {weeks} weeks of Mei's talk, in English and Chinese", "bold")
     yield from _heading(f"Learned from {len(shown.turns)} messages, each on disk in {statistics.median(shown.turn_ms):.1f} ms")
-    yield from _learned(shown)
+    yield from _list_learned(shown)
     yield from _model(shown)
     right, median = sum(asked.right for asked in shown.asked), statistics.median(asked.milliseconds for asked in shown.asked)
     yield from _heading(f"{right} of {len(shown.asked)} questions answered right, {median:.1f} ms each (median)")
@@ -273,18 +273,18 @@ def _printed(shown: Shown) -> Iterator[str]:
     yield from _versions(shown.history)
     yield from _heading("Nothing is lost")
     limit = (terminal.width() or WIDTH) - 44
-    yield from (f"  {terminal.padded(command, 40)}→ {terminal.cut(answer, limit)}" for command, answer in shown.glimpse)
+    yield from (f"  {terminal.pad(command, 40)}→ {terminal.cut(answer, limit)}" for command, answer in shown.glimpse)
     yield from _heading(f"{PAGE} is yours to edit")
     yield from (f"  {terminal.cut(line, limit + 42)}" for line in _some(shown.page))
     yield ""
-    yield f"  {terminal.padded(f'an editor: Oslo becomes {EDITED.split()[3]}', 40)}  {WHERE}"
-    yield from (f"  {terminal.padded(command, 40)}→ {terminal.cut(answer, limit)}" for command, answer in shown.edited)
+    yield f"  {terminal.pad(f'an editor: Oslo becomes {EDITED.split()[3]}', 40)}  {WHERE}"
+    yield from (f"  {terminal.pad(command, 40)}→ {terminal.cut(answer, limit)}" for command, answer in shown.edited)
     if shown.night is not None and shown.undone is not None:
         yield from _heading("At night it tidies itself; what it did can be undone")
         decided = [line for line in shown.night.page.splitlines() if line.startswith("- ")]
         yield from (f"  {terminal.cut(line, limit + 42)}" for line in decided[:NIGHT_LINES])
         command, back = shown.undone
-        yield f"  {terminal.padded(command, 40)}→ {terminal.cut(terminal.flat(back.content), limit)}"
+        yield f"  {terminal.pad(command, 40)}→ {terminal.cut(terminal.flat(back.content), limit)}"
     yield from _heading(f"Now you: this memory stays in {_near(shown.home)}")
     yield from (f"  {line}" for line in _next(shown.home))
 
@@ -301,7 +301,7 @@ def _heading(text: str) -> Iterator[str]:
     yield terminal.paint(text, "bold")
 
 
-def _learned(shown: Shown) -> Iterator[str]:
+def _list_learned(shown: Shown) -> Iterator[str]:
     """Yield learned statements with their day and what they replaced."""
     limit, left = terminal.width() or WIDTH, 0
     chosen = [(one["session"], one["begins"]) for one in _material("shown.jsonl")]
@@ -335,7 +335,7 @@ def _versions(history: list[SemanticMemory]) -> Iterator[str]:
         until = terminal.day(version.valid_to) if version.valid_to else "-         " if archived else "now       "
         lead = f"  {terminal.day(version.valid_from)} to {until}  "
         tail = "taken back" if archived else "replaced" if version.superseded_by else "current"
-        body = terminal.padded(terminal.cut(terminal.flat(version.content), limit - len(lead) - 12), limit - len(lead) - 12)
+        body = terminal.pad(terminal.cut(terminal.flat(version.content), limit - len(lead) - 12), limit - len(lead) - 12)
         yield f"{lead}{body}  {terminal.paint(tail, 'dim')}"
 
 

@@ -63,7 +63,7 @@ def erase(
             meant |= {"everything": everything, "keep_turns": keep_turns, "keep_notes": keep_notes}
             listed = memory.admin.erase(**meant, dry_run=True)
             if dry_run:
-                call.answer(json_output.erased(listed), _listed(listed, "would erase"))
+                call.answer(json_output.erased(listed), _list_erased(listed, "would erase"))
                 return
             _ask(call, memory, listed, everything=everything, yes=yes)
             meant["confirm"] = memory.scope if everything else None
@@ -73,7 +73,7 @@ def erase(
             done = memory.admin.erase(**meant, progress=progress)
     call.answer(json_output.erased(done), _receipt(done), wanted=not done.clean)
     if not done.clean:
-        call.hint(_why_not_clean(done))
+        call.hint(_explain_unclean(done))
         raise typer.Exit(NOT_CLEAN)
 
 
@@ -83,7 +83,7 @@ def _ask(call: Call, memory: Memory, listed: Erased, *, everything: bool, yes: b
         return
     if call.json or not sys.stdin.isatty():
         raise InvalidInput(f"this permanently erases {_much(listed)}: add --yes to confirm, or --dry-run to list them")
-    for line in _listed(listed, "erases"):
+    for line in _list_erased(listed, "erases"):
         print(terminal.printable(line), file=sys.stderr)
     if everything:
         typed = typer.prompt(f"Type {memory.scope} to erase everything in it", err=True)
@@ -107,7 +107,7 @@ def _much(listed: Erased) -> str:
     return ", ".join(words for words, found in counts.items() if found) or "what only others said too"
 
 
-def _listed(listed: Erased, word: str) -> Iterator[str]:
+def _list_erased(listed: Erased, word: str) -> Iterator[str]:
     """Yield what is deleted, redacted, and kept with other sources."""
     yield from _items(word, [*listed.memories, *listed.turns])
     yield from _items(word, [one for one in listed.records if not isinstance(one, Scratchpad)])
@@ -153,7 +153,7 @@ def _receipt(done: Erased) -> Iterator[str]:
     yield terminal.paint(f"out of reach: {'; '.join(done.out_of_reach)}", "dim")
 
 
-def _why_not_clean(done: Erased) -> str:
+def _explain_unclean(done: Erased) -> str:
     kept = [place for place in done.kept if isinstance(place, Place)]
     places = ", ".join(terminal.harmless(place.name) for place in (*done.places, *kept) if place.found)
     return f"Look at {places}; `yiku erase --resume` tries again what could not be done now."

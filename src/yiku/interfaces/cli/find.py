@@ -17,7 +17,7 @@ import typer
 
 from yiku.errors import InvalidInput, ReadOnly, StorageFull
 from yiku.interfaces.cli import json_output, terminal
-from yiku.interfaces.cli.call import Call, parsed, text
+from yiku.interfaces.cli.call import Call, parse_json, text
 from yiku.types import Hit, Hits, Note, SemanticMemory, State, Turn
 
 if TYPE_CHECKING:
@@ -72,14 +72,14 @@ def recall(
             asked,
             limit=limit,
             types=cast("Any", type or EVERY_TYPE),  # whatever was typed: `recall` checks it
-            where=parsed(where, "--where"),
+            where=parse_json(where, "--where"),
             as_of=as_of,
             valid_at=valid_at,
             session=session,
         )
         if explain:
             data = json_output.hits(asked, found) | {"explanation": json_output.plain(found.explanation)}
-            call.answer(data, _explained(call, found))
+            call.answer(data, _format_explanation(call, found))
         else:
             call.answer(json_output.hits(asked, found), _answers(call, found))
         _count(memory, found)
@@ -135,7 +135,7 @@ def _caveats(call: Call, found: Hits) -> None:
         call.hint(NOTHING)
 
 
-def _explained(call: Call, found: Hits) -> Iterator[str]:
+def _format_explanation(call: Call, found: Hits) -> Iterator[str]:
     why = found.explanation
     yield from terminal.table(
         [
@@ -154,10 +154,10 @@ def _explained(call: Call, found: Hits) -> Iterator[str]:
     for hit in found:
         routes = ", ".join(f"{name} {value:.2f} (rank {rank})" for name, (rank, value) in hit.routes.items())
         rows.append((f"{hit.score:.2f}", routes, terminal.short(hit.id), terminal.day(hit.said_at), terminal.flat(hit.text)))
-    yield from terminal.listing(rows, head=("score", "found by", "id", "said", "text"), dim=[1, 2, 3])
+    yield from terminal.list_table(rows, head=("score", "found by", "id", "said", "text"), dim=[1, 2, 3])
     for earlier, later, reason in why.said_later:
         text = f"said later than {terminal.short(earlier)}: {terminal.short(later)}, {reason}"
-        yield from (terminal.paint(line, "dim") for line in terminal.wrapped(text, terminal.width()))
+        yield from (terminal.paint(line, "dim") for line in terminal.wrap(text, terminal.width()))
     if why.left_out:
         yield ""
         yield terminal.paint(f"left out: {len(why.left_out)}", "dim")
@@ -188,7 +188,7 @@ def context(
         packed = memory.context(
             asked,
             max_tokens=max_tokens,
-            where=parsed(where, "--where"),
+            where=parse_json(where, "--where"),
             as_of=as_of,
             valid_at=valid_at,
             session=session,
@@ -239,7 +239,7 @@ def _turns(found: list[Turn]) -> Iterator[str]:
     for turn in found:
         yield terminal.paint(terminal.cut(terminal.source(turn), limit), "dim")
         if turn.content:
-            yield from (f"  {line}" for line in terminal.wrapped(turn.content, limit and limit - 2, lines=terminal.SHOWN_LINES))
+            yield from (f"  {line}" for line in terminal.wrap(turn.content, limit and limit - 2, lines=terminal.SHOWN_LINES))
         for called in turn.tool_calls:
             line = f"{called.get('name', 'tool')} {json.dumps(called.get('input'), ensure_ascii=False)}"
             yield terminal.cut(f"  > {terminal.flat(line)}", limit or TOOL_CELLS)
@@ -258,13 +258,13 @@ def timeline(
 ) -> None:
     """List messages and memories in the order they were said."""
     with call.memory() as memory:
-        found = memory.timeline(around=around, since=since, until=until, where=parsed(where, "--where"), limit=limit)
-    call.answer({"items": [json_output.item(item) for item in found]}, _dated(found))
+        found = memory.timeline(around=around, since=since, until=until, where=parse_json(where, "--where"), limit=limit)
+    call.answer({"items": [json_output.item(item) for item in found]}, _list_by_time(found))
     if not found:
         call.hint("Nothing was said in that time. Try a wider range.")
 
 
-def _dated(found: list[SemanticMemory | Turn]) -> Iterator[str]:
+def _list_by_time(found: list[SemanticMemory | Turn]) -> Iterator[str]:
     rows = []
     for item in found:
         who = (item.speaker or item.role) if isinstance(item, Turn) else item.kind.value
@@ -276,7 +276,7 @@ def _dated(found: list[SemanticMemory | Turn]) -> Iterator[str]:
                 terminal.flat(item.content or "(tool call)"),
             )
         )
-    yield from terminal.listing(rows, dim=[0, 1])
+    yield from terminal.list_table(rows, dim=[0, 1])
 
 
 def get(
@@ -340,11 +340,11 @@ def _facts(found: SemanticMemory | Turn | Note) -> Iterator[tuple[str, str]]:
         ]
     for name in shown:
         if value := getattr(found, name):
-            text = value if isinstance(value, str) else _listed(json_output.plain(value))
-            yield name, terminal.shortened(text) if name == "reason" else text
+            text = value if isinstance(value, str) else _join_values(json_output.plain(value))
+            yield name, terminal.shorten_ids(text) if name == "reason" else text
 
 
-def _listed(value: Any) -> str:
+def _join_values(value: Any) -> str:
     if isinstance(value, list) and all(isinstance(entry, str) for entry in value):
         return ", ".join(value)
     return str(value)
@@ -372,7 +372,7 @@ def list_(
     """
     conditions = [{"kind": kind}] if kind else []
     conditions += [{"tags": name} for name in tag or ()]
-    if (given := parsed(where, "--where")) is not None:
+    if (given := parse_json(where, "--where")) is not None:
         conditions.append(given)
     filter_ = None if not conditions else conditions[0] if len(conditions) == 1 else {"and": conditions}
     if about is not None and (filter_ or as_of or valid_at or offset):
@@ -384,7 +384,7 @@ def list_(
             found = memory.get_all(
                 where=filter_, limit=LISTED if limit is None else limit, offset=offset, as_of=as_of, valid_at=valid_at
             )
-        call.answer({"memories": [json_output.item(one) for one in found], "count": len(found)}, _listing(found))
+        call.answer({"memories": [json_output.item(one) for one in found], "count": len(found)}, _list_memories(found))
         _count(memory, [Hit(item=one, relevance=1.0, score=1.0, routes={}, sources=()) for one in found])
     if not found:
         call.hint('No memories match. Store one with: yiku remember "I live in Oslo."')
@@ -392,9 +392,9 @@ def list_(
         call.hint(f"These are the newest {LISTED}. `--limit` shows more.")
 
 
-def _listing(found: list[SemanticMemory]) -> Iterator[str]:
-    rows = [(terminal.short(one.id), terminal.day(one.said_at), one.kind.value, terminal.marked(one)) for one in found]
-    yield from terminal.listing(rows, dim=[0, 1, 2])
+def _list_memories(found: list[SemanticMemory]) -> Iterator[str]:
+    rows = [(terminal.short(one.id), terminal.day(one.said_at), one.kind.value, terminal.describe(one)) for one in found]
+    yield from terminal.list_table(rows, dim=[0, 1, 2])
 
 
 def history(
@@ -424,7 +424,7 @@ def versions(found: list[SemanticMemory]) -> Iterator[str]:
         ended = one.valid_to or (min(filter(None, (one.expires_at, one.auto_delete_at))) if expired else None)
         until = terminal.day(ended) if ended else "now" if one.live else "-"
         if one.state is not State.ACTIVE:
-            end = terminal.shortened(terminal.flat(one.reason or one.state.value))
+            end = terminal.shorten_ids(terminal.flat(one.reason or one.state.value))
         elif one.superseded_by:
             end = f"replaced by {terminal.short(one.superseded_by)}"
         elif one.said_later:
@@ -432,4 +432,4 @@ def versions(found: list[SemanticMemory]) -> Iterator[str]:
         else:
             end = "expired" if expired else "current"
         rows.append((f"{terminal.day(one.valid_from)} to {until}", terminal.short(one.id), end, terminal.flat(one.content)))
-    yield from terminal.listing(rows, dim=[0, 1, 2])
+    yield from terminal.list_table(rows, dim=[0, 1, 2])

@@ -83,7 +83,7 @@ def _status(found: Status, counts: Stats) -> Iterator[str]:
         ("scope", f"{found.scope}; reads {', '.join(found.reads)}"),
         (
             "holds",
-            f"{terminal.plural(counts.turns, 'turn')} in {terminal.plural(counts.sessions, 'session')}, {_counted(memories)}"
+            f"{terminal.plural(counts.turns, 'turn')} in {terminal.plural(counts.sessions, 'session')}, {_count_kinds(memories)}"
             + (f", {terminal.plural(counts.notes, 'note')}" if counts.notes else ""),
         ),
         ("search", f"{found.search} ({found.missing})" if found.missing else found.search),
@@ -96,14 +96,14 @@ def _status(found: Status, counts: Stats) -> Iterator[str]:
     ]
     yield from terminal.table(rows, dim=[0])
     for trouble in found.troubles:
-        first, *more = terminal.wrapped(trouble, limit and limit - 2)
+        first, *more = terminal.wrap(trouble, limit and limit - 2)
         yield f"{terminal.paint('!', 'yellow')} {first}"
         yield from (f"  {line}" for line in more)
     if not found.troubles:
         yield terminal.paint("all is well", "green")
 
 
-def _counted(memories: object) -> str:
+def _count_kinds(memories: object) -> str:
     if not isinstance(memories, dict) or not any(memories.values()):
         return "no memories"
     return ", ".join(f"{count:,} {name}" for name, count in memories.items() if count) + " memories"
@@ -147,13 +147,13 @@ def _changes(found: list[ChangeRow]) -> Iterator[str]:
     rows = []
     for change in found:
         what = f"{change.action} {change.table}" + (f" x{change.count}" if change.count > 1 else "")
-        why = terminal.shortened(terminal.flat(change.reason or change.actor or ""))
+        why = terminal.shorten_ids(terminal.flat(change.reason or change.actor or ""))
         rows.append((str(change.transaction), terminal.when(change.at.astimezone()), change.operation, what, why))
     if (limit := terminal.width()) is None or limit >= JOURNAL_CELLS:
         yield from terminal.table([("undo", "at", "operation", "what", "why"), *rows] if rows else [], dim=[1, 3], right=[0])
         return
     for number, at, operation, what, why in rows:
-        yield from terminal.stacked(f"{number}  {operation}: {what}", [at, why])
+        yield from terminal.stack(f"{number}  {operation}: {what}", [at, why])
 
 
 def config(

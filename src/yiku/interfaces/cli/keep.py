@@ -14,7 +14,7 @@ import typer
 
 from yiku.errors import InvalidInput, YikuError
 from yiku.interfaces.cli import json_output, terminal
-from yiku.interfaces.cli.call import Call, parsed, takes, text
+from yiku.interfaces.cli.call import Call, parse_json, takes, text
 from yiku.types import Forgotten, Outcome, Refused, RunUndone, SemanticMemory, Turn, TurnDetails, Undone
 
 if TYPE_CHECKING:
@@ -70,9 +70,9 @@ DETAILS: dict[str, Any] = {
 _JSON = frozenset(["metadata", "tool_calls", "tool_results"])
 
 
-def given(**details: Any) -> Any:
+def collect_details(**details: Any) -> Any:
     """Return the given details, with JSON parsed."""
-    read = {name: parsed(value, f"--{name.replace('_', '-')}") if name in _JSON else value for name, value in details.items()}
+    read = {name: parse_json(value, f"--{name.replace('_', '-')}") if name in _JSON else value for name, value in details.items()}
     return {name: value for name, value in read.items() if value not in (None, [])}
 
 
@@ -103,7 +103,7 @@ def record(
     yiku record "My sister Ann is allergic to peanuts." --session s1
     yiku record 好的，记下了。 --role assistant --session s1
     """
-    details: TurnDetails = given(
+    details: TurnDetails = collect_details(
         session=session,
         speaker=speaker,
         said_at=said_at,
@@ -148,16 +148,16 @@ def _lessons(memory: Memory, learned: Iterable[SemanticMemory], taken_back: Iter
     """Yield a line for each statement learned or retracted."""
     for one in learned:
         before = [version for version in memory.history(one.id) if version.superseded_by == one.id]
-        instead = f", instead of {_quoted(before[-1].content)}" if before else ""
-        what = f"{one.kind.value} {_quoted(one.content)}{terminal.marks(one)} {terminal.short(one.id)}"
+        instead = f", instead of {_quote(before[-1].content)}" if before else ""
+        what = f"{one.kind.value} {_quote(one.content)}{terminal.marks(one)} {terminal.short(one.id)}"
         yield f"  {terminal.paint('learned', 'green')}: {what}{instead}"
     for one in taken_back:
         now = [version for version in memory.history(one.id) if version.live]
-        again = f"; it is again {_quoted(now[-1].content)}" if now else ""
-        yield f"  {terminal.paint('taken back', 'yellow')}: {_quoted(one.content)} {terminal.short(one.id)}{again}"
+        again = f"; it is again {_quote(now[-1].content)}" if now else ""
+        yield f"  {terminal.paint('taken back', 'yellow')}: {_quote(one.content)} {terminal.short(one.id)}{again}"
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     return f'"{terminal.cut(terminal.flat(text), QUOTED_CELLS)}"'
 
 
@@ -177,12 +177,12 @@ def remember(
     \b
     yiku remember "I live in Oslo."
     yiku remember "我喜欢乌龙茶。" --tag tea
-    yiku remember "Ship on Friday" --subject Lantern --predicate deadline --object 2026-06-12
+    yiku remember "Ship in June" --subject App --predicate deadline --object June
     """
     with call.memory() as memory:
         call.admit(memory)
         said = text(statement)
-        details_ = given(**details)
+        details_ = collect_details(**details)
         done = memory.remember(said, idempotency_key=key, despite_erasure=despite_erasure, dry_run=dry_run, **details_)
     if isinstance(done, Refused):
         again = "; --despite-erasure keeps it again" if done.why.startswith("erased") else ""
@@ -230,7 +230,7 @@ def update(
     with call.memory() as memory:
         call.admit(memory)
         said = None if statement is None else text(statement)
-        found = memory.update(id, said, **given(**details))
+        found = memory.update(id, said, **collect_details(**details))
     line = f"{terminal.paint('updated', 'green')}  {terminal.flat(found.content)}{terminal.marks(found)}"
     call.answer({"memory": json_output.item(found)}, [line, terminal.paint(f"  {terminal.source(found)}", "dim")])
     call.tell_masked((said, details), found.content if said is not None else "")

@@ -62,24 +62,24 @@ def learn(
     with call.memory() as memory:
         call.take_captured(memory)
         began = datetime.now().astimezone()
-        with call.watched() as progress:
+        with call.show_progress() as progress:
             done = memory.learn(budget_s=seconds, session=session, everything=all_, progress=progress)
         found = memory.get_all(where={"created_at": {"gte": began}}, order="updated", limit=COUNTED) if done.outcomes else []
         pending = len(memory.admin.review(limit=COUNTED))
     call.answer(
         {"learn": json_output.plain(done), "memories": [json_output.item(one) for one in found]},
-        _learned(done, found),
+        _format_learned(done, found),
         wanted=bool(done.troubles),
     )
     if pending:
         call.hint(f"{terminal.plural(pending, 'statement')} to review: yiku review")
 
 
-def _learned(done: LearnReport, found: list[SemanticMemory]) -> Iterator[str]:
+def _format_learned(done: LearnReport, found: list[SemanticMemory]) -> Iterator[str]:
     asked = f" and {terminal.plural(done.jobs, 'question')} to {terminal.harmless(done.model)}" if done.model else ""
-    yield f"{terminal.paint('learned', 'green')} from {terminal.plural(done.turns, 'turn')}{asked}: {counted(done.outcomes)}"
+    yield f"{terminal.paint('learned', 'green')} from {terminal.plural(done.turns, 'turn')}{asked}: {count_outcomes(done.outcomes)}"
     yield from terminal.table(
-        [(f"  {terminal.short(one.id)}", one.kind.value, terminal.marked(one)) for one in found[:SHOWN]], dim=[0, 1], lines=2
+        [(f"  {terminal.short(one.id)}", one.kind.value, terminal.describe(one)) for one in found[:SHOWN]], dim=[0, 1], lines=2
     )
     if len(found) > SHOWN:
         yield f"  and {len(found) - SHOWN:,} more: yiku list"
@@ -92,13 +92,13 @@ def _learned(done: LearnReport, found: list[SemanticMemory]) -> Iterator[str]:
 
 
 def _relearn(call: Call, seconds: float | None, dry_run: bool) -> None:
-    with call.memory() as memory, call.watched() as progress:
+    with call.memory() as memory, call.show_progress() as progress:
         done = memory.admin.relearn(budget_s=seconds, dry_run=dry_run, progress=progress)
     lists = {name: [json_output.item(one) for one in getattr(done, name)] for name in CHANGED}
-    call.answer({"relearned": json_output.plain(done) | lists}, _relearned(done), wanted=bool(done.troubles))
+    call.answer({"relearned": json_output.plain(done) | lists}, _format_relearned(done), wanted=bool(done.troubles))
 
 
-def _relearned(done: Relearned) -> Iterator[str]:
+def _format_relearned(done: Relearned) -> Iterator[str]:
     changed = {word: getattr(done, name) for name, word in CHANGED.items() if getattr(done, name)}
     counts = {word: len(found) for word, found in changed.items()}
     counts |= {word: done.outcomes[word] for word in ("confirmed", "retracted") if done.outcomes.get(word)}
@@ -109,7 +109,7 @@ def _relearned(done: Relearned) -> Iterator[str]:
         yield f"{terminal.paint('read', 'green')} {terminal.plural(done.turns, 'turn')} again: {summary or 'nothing changed'}"
     for word, found in changed.items():
         yield f"{word}:"
-        rows = [(f"  {terminal.short(one.id)}", one.kind.value, terminal.marked(one)) for one in found[:SHOWN]]
+        rows = [(f"  {terminal.short(one.id)}", one.kind.value, terminal.describe(one)) for one in found[:SHOWN]]
         yield from terminal.table(rows, dim=[0, 1], lines=2)
         if len(found) > SHOWN:
             yield f"  and {len(found) - SHOWN:,} more: --json has all"
@@ -123,7 +123,7 @@ def _relearned(done: Relearned) -> Iterator[str]:
         yield terminal.paint(f"  undo with: yiku undo {done.operation}", "dim")
 
 
-def counted(outcomes: Mapping[str, int]) -> str:
+def count_outcomes(outcomes: Mapping[str, int]) -> str:
     """Return outcome counts in words."""
     return ", ".join(f"{count:,} {name}" for name, count in outcomes.items() if count) or "nothing new"
 
@@ -161,7 +161,7 @@ def _review(found: Iterable[ToReview]) -> Iterator[str]:
             sort = one.why
         for memory in (one.memory, *one.others):
             lead = f"{number:>2}  " if memory is one.memory else "    or: "
-            body = terminal.wrapped(memory.content, limit and limit - len(lead), lines=terminal.SHOWN_LINES)
+            body = terminal.wrap(memory.content, limit and limit - len(lead), lines=terminal.SHOWN_LINES)
             yield from (f"{lead if place == 0 else ' ' * len(lead)}{line}" for place, line in enumerate(body))
             yield terminal.paint(f"{' ' * len(lead)}{terminal.cut(terminal.source(memory), limit and limit - len(lead))}", "dim")
 
@@ -176,7 +176,7 @@ def confirm(call: Call, *, ids: Ids) -> None:
     with call.memory() as memory:
         names = [memory.get(id).id for id in _some(ids)]  # all are there, before the first is confirmed
         done = [memory.confirm(name) for name in names]
-    call.answer({"outcomes": [json_output.outcome(one, False) for one in done]}, _confirmed(done))
+    call.answer({"outcomes": [json_output.outcome(one, False) for one in done]}, _format_confirmed(done))
 
 
 def _some(ids: list[str]) -> list[str]:
@@ -185,7 +185,7 @@ def _some(ids: list[str]) -> list[str]:
     return [*dict.fromkeys(ids)]
 
 
-def _confirmed(done: Iterable[Outcome]) -> Iterator[str]:
+def _format_confirmed(done: Iterable[Outcome]) -> Iterator[str]:
     for one in done:
         yield from describe_outcome(one, word="confirmed")
 
@@ -199,10 +199,10 @@ def reject(call: Call, *, ids: Ids) -> None:
     with call.memory() as memory:
         names = [memory.get(id).id for id in _some(ids)]
         done = [memory.reject(name) for name in names]
-    call.answer({"rejected": [json_output.forgotten(one, False) for one in done]}, _rejected(done))
+    call.answer({"rejected": [json_output.forgotten(one, False) for one in done]}, _format_rejected(done))
 
 
-def _rejected(done: Iterable[Forgotten]) -> Iterator[str]:
+def _format_rejected(done: Iterable[Forgotten]) -> Iterator[str]:
     for one in done:
         yield from describe_moved(one, "rejected")
 

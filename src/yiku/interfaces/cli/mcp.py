@@ -1,5 +1,5 @@
 """
-The command that serves memory to agents: mcp.
+The command `mcp`: serve a home over the Model Context Protocol, on stdio or HTTP.
 """
 
 from __future__ import annotations
@@ -41,6 +41,10 @@ def mcp(
 
     An agent starts it and speaks to it over stdin and stdout. With --http it serves several clients that have the
     token. Needs pip install "yiku[mcp]".
+
+    \b
+    yiku mcp
+    yiku mcp --http --port 8800
     """
     if not 0 <= port <= MOST_PORT:
         raise InvalidInput(f"--port must be from 0 to {MOST_PORT}")

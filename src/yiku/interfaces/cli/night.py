@@ -19,7 +19,7 @@ SHOWN = 20  # decisions; --json has more
 def consolidate(
     call: Call,
     *,
-    light: Annotated[bool, typer.Option("--light", help="Only learn from what waits.")] = False,
+    light: Annotated[bool, typer.Option("--light", help="Only learn from pending turns.")] = False,
     phase: Annotated[int | None, typer.Option("--phase", metavar="N", help="Only this phase, of 0 to 7.")] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be done, and write nothing.")] = False,
     seconds: Annotated[
@@ -29,12 +29,16 @@ def consolidate(
     if_due: Annotated[bool, typer.Option("--if-due", help="Only if a night is due: for cron and systemd.")] = False,
 ) -> None:
     """
-    Tidy memory, as each night does.
+    Tidy memory now, as each night does.
 
-    What has ended leaves, what is double becomes one, what fades falls asleep, and pages and backups are brought up to
-    date. Each decision has a reason and can be taken back. It can be stopped at any time and continues from there.
+    Archives what has expired or faded, merges duplicates, settles contradictions, and updates pages and backups. Each
+    decision has a reason and can be undone. If interrupted, the next call continues.
+
+    \b
+    yiku consolidate --dry-run
+    yiku consolidate --light --seconds 60
     """
-    with call.memory() as memory, call.watched() as bar:
+    with call.memory() as memory, call.show_progress() as bar:
         done = memory.admin.consolidate(
             "light" if light else "full",
             phase=phase,
@@ -48,9 +52,9 @@ def consolidate(
 
 def schedule(call: Call) -> None:
     """
-    Print the lines by which cron or systemd runs the nights.
+    Print configuration for cron or systemd to run the nights.
 
-    Nothing is installed. A long-lived yiku watch runs them by itself; the setting nights = off keeps it from that.
+    Nothing is installed. A running yiku watch needs neither; the setting nights = off stops it from running them.
     """
     with call.memory() as memory:
         found = memory.admin.schedule()
@@ -75,8 +79,9 @@ def _lines(done: NightReport) -> Iterator[str]:
     if not done.run:
         yield from done.notes
         return
-    what = ", ".join(f"{count:,} {action}" for action, count in done.counts.items()) or "nothing to do"
-    yield f"{terminal.paint('would be done' if done.dry_run else 'done', 'green')}  {what}"
+    what = ", ".join(f"{count:,} {action}" for action, count in done.counts.items())
+    head = "would be done" if done.dry_run else "done"
+    yield f"{terminal.paint(head, 'green')}  {what}" if what else "nothing to do"
     yield from terminal.table(
         [(f"  {item.action}", terminal.short(item.ids[0]) if item.ids else "", item.reason) for item in done.items[:SHOWN]],
         dim=[0, 1],
@@ -85,11 +90,11 @@ def _lines(done: NightReport) -> Iterator[str]:
     if (more := sum(done.counts.values()) - SHOWN) > 0:
         yield f"  and {more:,} more"
     if not done.finished and not done.dry_run:
-        yield f"  its time was up in phase {done.phase}: the next call continues"
+        yield f"  out of time in phase {done.phase}: the next call continues"
     for note in done.notes:
         yield f"{terminal.paint('!', 'yellow')} {terminal.harmless(note)}"
     if any(item.operation for item in done.items):
-        yield f"  yiku undo {done.run} takes all of this back"
+        yield f"  `yiku undo {done.run}` undoes all of this"
 
 
 def report(
@@ -100,7 +105,11 @@ def report(
     """
     Show what a night decided, and why.
 
-    Each decision has a number, by which yiku undo RUN NUMBER takes it back.
+    Each decision has a number, by which yiku undo RUN NUMBER undoes it.
+
+    \b
+    yiku report
+    yiku report 9ed6b6ba --json
     """
     with call.memory() as memory:
         found = memory.admin.report(run)

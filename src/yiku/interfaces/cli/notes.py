@@ -29,11 +29,11 @@ def sync(
 
     They are MEMORY.md and the files in memory/, documents/ and skills/.
     """
-    with call.memory() as memory, call.watched() as progress:
+    with call.memory() as memory, call.show_progress() as progress:
         done = memory.notes.sync(force=force, progress=progress)
     call.answer(
         {"sync": json_output.plain(done)},
-        _synced(done),
+        _format_sync(done),
         wanted=bool(done.failed or done.held or any(page.action == "held" for page in done.pages)),
     )
 
@@ -51,10 +51,10 @@ def index(
     """
     with call.memory() as memory:
         done = memory.notes.index_skill(path) if skill else memory.notes.index_document(path)
-    call.answer({"sync": json_output.plain(done)}, _synced(done), wanted=bool(done.failed))
+    call.answer({"sync": json_output.plain(done)}, _format_sync(done), wanted=bool(done.failed))
 
 
-def _synced(done: SyncReport) -> Iterator[str]:
+def _format_sync(done: SyncReport) -> Iterator[str]:
     lists = {
         "added": done.added,
         "changed": done.changed,

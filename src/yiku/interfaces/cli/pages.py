@@ -1,5 +1,5 @@
 """
-Commands for editing memories as a person does: publish (MEMORY.md and USER.md), edit.
+Commands that edit memories as Markdown: publish (MEMORY.md and USER.md), edit.
 """
 
 from __future__ import annotations
@@ -44,12 +44,12 @@ def publish(
     with call.memory() as memory:
         done = memory.notes.publish(keep=keep)  # type: ignore[arg-type]  # it was looked at
     held = any(page.action == "held" for page in done.pages)
-    call.answer(json_output.plain(done), _published(done), wanted=held)
+    call.answer(json_output.plain(done), _format_publishing(done), wanted=held)
     if held:
         raise typer.Exit(1)
 
 
-def _published(done: PublishReport) -> Iterator[str]:
+def _format_publishing(done: PublishReport) -> Iterator[str]:
     for page in done.pages:
         if page.action == "held":
             yield f"{terminal.paint('held', 'yellow')} {page.path} {page.why}"

@@ -57,12 +57,12 @@ def prompt(
         "hits": [json_output.hit(hit) for hit in built.hits],
         "diagnostics": list(built.diagnostics),
     }
-    call.answer(data, terminal.harmless(built.text).splitlines() if bare else _shown(built))
+    call.answer(data, terminal.harmless(built.text).splitlines() if bare else _format_prompt(built))
     for diagnostic in built.diagnostics:
         call.hint(diagnostic)
 
 
-def _shown(built: Prompt) -> Iterator[str]:
+def _format_prompt(built: Prompt) -> Iterator[str]:
     yield from terminal.harmless(built.text).splitlines()
     yield ""
     rows = [
@@ -83,21 +83,25 @@ def compile(
         str,
         typer.Option(metavar="auto|model|rules", help="model asks the chat model, rules does not; auto asks one if there is one."),
     ] = "auto",
-    force: Annotated[bool, typer.Option("--force", help="Also what did not change.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Also compile unchanged files.")] = False,
 ) -> None:
     """
     Compile identity files to short summaries.
 
-    They are SOUL.md, AGENT.md and personas/user_custom.md in identity/, and USER.md; none of them is changed. The
-    summaries lie in identity/compiled/.
+    These files are SOUL.md, AGENT.md and personas/user_custom.md in identity/, and USER.md; none is changed. The
+    summaries are written to identity/compiled/.
     """
     with call.memory() as memory:
         done = memory.prompts.compile(strategy=cast("Any", strategy), force=force)
-    call.answer(json_output.plain(done), _compiled(done), wanted=any(one.action == "held" for one in done.summaries))
+    call.answer(json_output.plain(done), _format_compiled(done), wanted=any(one.action == "held" for one in done.summaries))
 
 
-def _compiled(done: Compiled) -> Iterator[str]:
+def _format_compiled(done: Compiled) -> Iterator[str]:
     for one in done.summaries:
+        if one.action == "missing":
+            continue  # there is no such file to compile
         how = f"by {'a model' if one.by == 'model' else 'rules'}, {one.tokens:,} tokens" if one.by else ""
         notes = "; ".join(filter(None, [how, one.why]))
         yield f"{terminal.paint(one.action, 'yellow' if one.action == 'held' else 'green')} {one.path}{f': {notes}' if notes else ''}"
+    if all(one.action == "missing" for one in done.summaries):
+        yield "nothing to compile: there is no USER.md, and no file in identity/"

@@ -39,13 +39,13 @@ def check(
     depth: Literal["quick", "full", "deep"] = "quick" if quick else "deep" if deep else "full"
     with _progress(call) as progress:
         found = memory.check(call.home, depth, progress=progress)
-    call.answer({"check": json_output.plain(found), "sound": not found.problems}, _checked(found))
+    call.answer({"check": json_output.plain(found), "sound": not found.problems}, _format_check(found))
     if found.problems:
         call.hint("`yiku repair --dry-run` shows what can be repaired, and from what.")
         raise typer.Exit(DAMAGED)
 
 
-def _checked(found: Checked) -> Iterator[str]:
+def _format_check(found: Checked) -> Iterator[str]:
     seen = ", ".join(f"{count:,} {what.replace('_', ' ')}" for what, count in found.looked_at.items())
     yield f"{found.depth} check, {found.seconds:.1f} s: {seen or 'nothing'}"
     for problem in found.problems:
@@ -80,7 +80,7 @@ def repair(
         _ask(call, found, accept=accept, yes=yes)
         with _progress(call) as progress:
             found = memory.repair(call.home, accept=accept, rebuild=rebuild, progress=progress)
-    call.answer({"repair": json_output.plain(found)}, _repaired(found), wanted=bool(found.lost))
+    call.answer({"repair": json_output.plain(found)}, _format_repair(found), wanted=bool(found.lost))
 
 
 def _ask(call: Call, planned: Repaired, *, accept: bool, yes: bool) -> None:
@@ -89,13 +89,13 @@ def _ask(call: Call, planned: Repaired, *, accept: bool, yes: bool) -> None:
         return
     if not sys.stdin.isatty() or call.json:
         raise InvalidInput("a repair changes the home: add --yes to confirm, or --dry-run to see what it would do")
-    for line in _repaired(planned):
+    for line in _format_repair(planned):
         call.note(line)
     what = "Accept this database for this home" if accept else "Put the repaired store in its place"
     typer.confirm(f"{what}?", abort=True, err=True)
 
 
-def _repaired(found: Repaired) -> Iterator[str]:
+def _format_repair(found: Repaired) -> Iterator[str]:
     if not found.problems:
         yield terminal.paint("nothing to repair", "green")
         return

@@ -60,7 +60,7 @@ def scratchpad(
             )
         shown = memory.sessions.to_markdown(found)
     limit = terminal.width()
-    lines = [part for line in shown.splitlines() for part in terminal.wrapped(line, limit)]
+    lines = [part for line in shown.splitlines() for part in terminal.wrap(line, limit)]
     call.answer({"scratchpad": json_output.plain(found), "markdown": shown}, lines, wanted=True)
     if not shown:
         call.hint('The scratchpad is empty. It follows from what you ask for in `yiku record`; add a line with --add-step "…"')

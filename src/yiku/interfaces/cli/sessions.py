@@ -13,8 +13,8 @@ import typer
 
 from yiku.errors import InvalidInput
 from yiku.interfaces.cli import json_output, terminal
-from yiku.interfaces.cli.call import Call, file, parsed, text
-from yiku.interfaces.cli.learning import counted
+from yiku.interfaces.cli.call import Call, file, parse_json, text
+from yiku.interfaces.cli.learning import count_outcomes
 from yiku.types import Compressed, Ended, Episode, Messages, Session
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def _sessions(found: list[Session]) -> Iterator[str]:
         yield from terminal.table(table, dim=[2, 3, 5], right=[1])
         return
     for id, turns, first, last, *rest in rows:
-        yield from terminal.stacked(id, ["1 turn" if turns == "1" else f"{turns} turns", f"{first} to {last}", *rest])
+        yield from terminal.stack(id, ["1 turn" if turns == "1" else f"{turns} turns", f"{first} to {last}", *rest])
 
 
 def messages(
@@ -64,13 +64,13 @@ def messages(
         found = memory.sessions.messages(name, limit=limit, after=after, last=last)
     call.answer(
         {"session": name, "messages": json_output.plain(found.messages), "turns": list(found.turns), "cursor": found.cursor},
-        _spoken(found),
+        _format_messages(found),
     )
     if found.cursor is not None:
         call.hint(f"There is more: yiku messages {shlex.quote(name)} --after {found.cursor}")
 
 
-def _spoken(found: Messages) -> Iterator[str]:
+def _format_messages(found: Messages) -> Iterator[str]:
     """Yield messages for people: speaker and text; other parts are named."""
     for message in found:
         content = message.get("content", message.get("output"))
@@ -100,20 +100,23 @@ def end(
     name = text(session, "session")
     with call.memory() as memory:
         done = memory.sessions.end(name, budget_s=seconds)
-        lines = [*_ended(memory, name, done)]
+        lines = [*_format_end(memory, name, done)]
     call.answer({"ended": json_output.plain(done), "session": name}, lines)
 
 
-def _ended(memory: Memory, name: str, done: Ended) -> Iterator[str]:
+def _format_end(memory: Memory, name: str, done: Ended) -> Iterator[str]:
     yield f"{terminal.paint('ended', 'green')}  {terminal.flat(name)}"
     if done.episode is not None:
         yield from _story(memory, done.episode)
     else:
         yield "  nothing was said since it was last ended"
-    facts = {"learned": counted(done.outcomes) if done.outcomes else "", "now at": terminal.flat(done.scratchpad.current_focus)}
+    facts = {
+        "learned": count_outcomes(done.outcomes) if done.outcomes else "",
+        "now at": terminal.flat(done.scratchpad.current_focus),
+    }
     facts["expired"] = f"{terminal.plural(done.expired, 'statement')} that held for this session only" if done.expired else ""
     if done.model is not None:
-        facts["model"] = f"{done.model.model}: {counted(done.model.outcomes)}, {done.model.waiting:,} wait"
+        facts["model"] = f"{done.model.model}: {count_outcomes(done.model.outcomes)}, {done.model.waiting:,} wait"
     yield from (terminal.paint(f"  {name}: {facts[name]}", "dim") for name in facts if facts[name])
 
 
@@ -140,7 +143,7 @@ def compress(
     with call.memory() as memory:
         call.admit(memory)
         done = memory.sessions.compressing(given, session=session, summary=summary_text)
-        lines = [*_compressed(memory, done)]
+        lines = [*_format_compression(memory, done)]
     call.answer({"compressed": json_output.plain(done), "session": session}, lines)
 
 
@@ -151,7 +154,7 @@ def _messages(raw: str) -> list[Mapping[str, Any]]:
     except (ValueError, RecursionError):
         lines = [line for line in raw.splitlines() if line.strip()]
         single = len(lines) <= 1 or not lines[0].rstrip().endswith("}")
-        found = parsed(raw, "messages") if single else [parsed(line, f"message {n}") for n, line in enumerate(lines, 1)]
+        found = parse_json(raw, "messages") if single else [parse_json(line, f"message {n}") for n, line in enumerate(lines, 1)]
     if isinstance(found, Mapping):
         found = found.get("messages", [found])
     if not isinstance(found, list):
@@ -159,14 +162,14 @@ def _messages(raw: str) -> list[Mapping[str, Any]]:
     return found
 
 
-def _compressed(memory: Memory, done: Compressed) -> Iterator[str]:
+def _format_compression(memory: Memory, done: Compressed) -> Iterator[str]:
     total = done.recorded + done.known
     counts = f"{terminal.plural(total, 'message')}: {done.recorded:,} recorded now, {done.known:,} before"
     yield f"{terminal.paint('compressed', 'green')}  {counts}"
     if done.episode is not None:
         yield from _story(memory, done.episode)
     if done.outcomes:
-        yield terminal.paint(f"  learned: {counted(done.outcomes)}", "dim")
+        yield terminal.paint(f"  learned: {count_outcomes(done.outcomes)}", "dim")
 
 
 def episodes(
@@ -191,4 +194,4 @@ def _story(memory: Memory, episode: Episode, lead: str = "  ") -> Iterator[str]:
     limit = terminal.width()
     yield terminal.paint(lead + terminal.cut(terminal.source(episode), limit and limit - len(lead)), "dim")
     for line in memory.sessions.to_markdown(episode).splitlines():
-        yield from (f"{lead}{part}" for part in terminal.wrapped(line, limit and limit - len(lead)))
+        yield from (f"{lead}{part}" for part in terminal.wrap(line, limit and limit - len(lead)))

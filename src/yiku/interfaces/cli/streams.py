@@ -33,12 +33,12 @@ def ensure() -> None:
             os.fstat(number)
         except OSError:
             os.open(os.devnull, flags)
-    sys.stdin = sys.stdin or _opened(STDIN, "r")
-    sys.stdout = sys.stdout or _opened(STDOUT, "w")
-    sys.stderr = sys.stderr or _opened(STDERR, "w")
+    sys.stdin = sys.stdin or _open(STDIN, "r")
+    sys.stdout = sys.stdout or _open(STDOUT, "w")
+    sys.stderr = sys.stderr or _open(STDERR, "w")
 
 
-def _opened(number: int, mode: str) -> TextIO:
+def _open(number: int, mode: str) -> TextIO:
     file = os.fdopen(number, mode, encoding="utf-8", errors="backslashreplace", closefd=False)
     return cast(TextIO, file)
 

@@ -60,10 +60,10 @@ def cells(text: str) -> int:
 
 def paint(text: str, style: str) -> str:
     """Style a text if stdout is a terminal and NO_COLOR is not set."""
-    return f"\x1b[{STYLES[style]}m{text}\x1b[0m" if _coloured() else text
+    return f"\x1b[{STYLES[style]}m{text}\x1b[0m" if _has_colour() else text
 
 
-def _coloured() -> bool:
+def _has_colour() -> bool:
     return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
@@ -71,22 +71,22 @@ def harmless(text: str) -> str:
     """Make invisible characters visible: controls, direction marks, tags; keep line feeds, tabs, joiners."""
     if text.isascii() and text.isprintable():
         return text
-    return _UNSEEN.sub(_shown, _JOINERS.sub("", text.replace("\r\n", "\n")))
+    return _UNSEEN.sub(_escape, _JOINERS.sub("", text.replace("\r\n", "\n")))
 
 
 def printable(line: str) -> str:
     """Escape terminal control sequences other than our own colours."""
-    if not _coloured():
+    if not _has_colour():
         return harmless(line)
     return "".join(part if _PAINTED.fullmatch(part) else harmless(part) for part in _PAINTED.split(line))
 
 
-def escaped(json: str) -> str:
+def escape_json(json: str) -> str:
     """Escape invisible characters in JSON; parsers restore them."""
     return _UNSEEN.sub(lambda match: _dumps(match[0])[1:-1], json)
 
 
-def _shown(match: re.Match[str]) -> str:
+def _escape(match: re.Match[str]) -> str:
     n = ord(match[0])
     return "\\r" if n == 0x0D else f"\\x{n:02x}" if n < 0x100 else f"\\u{n:04x}" if n < 0x10000 else f"\\U{n:08x}"
 
@@ -109,20 +109,20 @@ def cut(text: str, at_most: int | None) -> str:
     return "".join(kept).rstrip() + "…"
 
 
-def padded(text: str, to: int) -> str:
+def pad(text: str, to: int) -> str:
     """Pad a text with spaces to so many cells."""
     return text + " " * (to - cells(text))
 
 
-def wrapped(text: str, at_most: int | None, *, lines: int | None = None) -> Iterator[str]:
+def wrap(text: str, at_most: int | None, *, lines: int | None = None) -> Iterator[str]:
     """Wrap a text at spaces and between Chinese characters."""
-    done = [line for part in harmless(text).strip("\n").split("\n") for line in _broken(part, at_most)]
+    done = [line for part in harmless(text).strip("\n").split("\n") for line in _break(part, at_most)]
     if lines is not None and len(done) > lines:
         done[lines - 1 :] = [cut(done[lines - 1] + " …", at_most) if at_most else done[lines - 1] + " …"]
     yield from done
 
 
-def _broken(line: str, at_most: int | None) -> Iterator[str]:
+def _break(line: str, at_most: int | None) -> Iterator[str]:
     if at_most is None or cells(line) <= at_most:
         yield line
         return
@@ -160,16 +160,16 @@ def table(
     used, limit = sum(sizes) + 2 * len(sizes), width()
     rest = None if limit is None else max(16, limit - used)
     for row in rows:
-        parts = [padded(part, size) for part, size in zip(row, sizes, strict=False)]
+        parts = [pad(part, size) for part, size in zip(row, sizes, strict=False)]
         for column in right:
             parts[column] = parts[column][len(row[column]) :] + row[column] if column < len(parts) else parts[column]
-        first, *more = [*wrapped(row[-1], rest, lines=lines)] or [""]
+        first, *more = [*wrap(row[-1], rest, lines=lines)] or [""]
         parts.append(first)
         yield "  ".join(paint(part, "dim") if column in dim else part for column, part in enumerate(parts)).rstrip()
         yield from (" " * used + (paint(part, "dim") if len(sizes) in dim else part) for part in more)
 
 
-def listing(
+def list_table(
     rows: Sequence[Sequence[str]], *, head: Sequence[str] = (), dim: Iterable[int] = (), right: Iterable[int] = ()
 ) -> Iterator[str]:
     """
@@ -185,15 +185,15 @@ def listing(
         yield from table(whole, dim=dim, right=right, lines=TEXT_LINES)
         return
     for *others, text in rows:
-        yield from stacked(text, others)
+        yield from stack(text, others)
 
 
-def stacked(text: str, below: Iterable[str]) -> Iterator[str]:
+def stack(text: str, below: Iterable[str]) -> Iterator[str]:
     """Return a text with its details indented below."""
     limit = width()
-    yield from wrapped(flat(text) or "-", limit, lines=TEXT_LINES)
+    yield from wrap(flat(text) or "-", limit, lines=TEXT_LINES)
     details = " · ".join(filter(None, (part.strip() for part in below)))
-    yield from (paint(f"  {part}", "dim") for part in wrapped(details, limit and limit - 2))
+    yield from (paint(f"  {part}", "dim") for part in wrap(details, limit and limit - 2))
 
 
 def markdown(text: str) -> Iterator[str]:
@@ -206,12 +206,12 @@ def markdown(text: str) -> Iterator[str]:
         yield from table(rows, right=range(1, len(rows[0]) - 1) if rows else ())
         rows = []
         if line.startswith("#"):
-            yield from (paint(part, "bold") for part in wrapped(line.lstrip("# "), limit))
+            yield from (paint(part, "bold") for part in wrap(line.lstrip("# "), limit))
         elif line.startswith("- "):
-            parts = wrapped(line[2:], limit and limit - 2)
+            parts = wrap(line[2:], limit and limit - 2)
             yield from (f"{'  ' if place else '- '}{part}" for place, part in enumerate(parts))
         else:
-            yield from wrapped(line, limit)
+            yield from wrap(line, limit)
 
 
 # ------------------------------------------------------------------ our own words
@@ -222,7 +222,7 @@ def short(id: str) -> str:
     return f"#{id[-8:]}"
 
 
-def shortened(text: str) -> str:
+def shorten_ids(text: str) -> str:
     """Shorten the ids in a message of ours."""
     return _ID.sub(lambda match: short(match[0]), text)
 
@@ -300,7 +300,7 @@ def marks(memory: SemanticMemory) -> str:
     return f" ({'; '.join(found)})" if found else ""
 
 
-def marked(memory: SemanticMemory) -> str:
+def describe(memory: SemanticMemory) -> str:
     """Return a memory's text with its marks, truncating the text on a terminal."""
     tail = marks(memory)
     return cut(flat(memory.content), 2 * TEXT_CELLS if tail and width() is not None else None) + tail
@@ -310,7 +310,7 @@ def hits(found: Iterable[Hit]) -> Iterator[str]:
     """Yield numbered hits with their sources."""
     limit = width()
     for number, hit in enumerate(found, 1):
-        body = wrapped(hit.text or "(tool call)", limit and limit - 4, lines=SHOWN_LINES)
+        body = wrap(hit.text or "(tool call)", limit and limit - 4, lines=SHOWN_LINES)
         for index, line in enumerate(body):
             yield f"{number:>2}  {line}" if index == 0 else f"    {line}"
         tail = " · taken back" if hit.taken_back else ""
@@ -320,4 +320,4 @@ def hits(found: Iterable[Hit]) -> Iterator[str]:
             tail = f" · said later: {short(hit.said_later)}"
         elif isinstance(hit.item, SemanticMemory) and hit.item.flagged_with:
             tail = f" · contradicts {', '.join(map(short, hit.item.flagged_with))}"
-        yield from (f"    {paint(line, 'dim')}" for line in wrapped(source(hit.item) + tail, limit and limit - 4))
+        yield from (f"    {paint(line, 'dim')}" for line in wrap(source(hit.item) + tail, limit and limit - 4))

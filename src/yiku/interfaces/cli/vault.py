@@ -37,8 +37,8 @@ def note(
     with call.memory() as memory:
         call.admit(memory)
         given = calls.text(text)
-        found = memory.notes.append_daily(given, calls.parsed(metadata, "--metadata"))
-    call.answer({"note": json_output.plain(found)}, _noted(found))
+        found = memory.notes.append_daily(given, calls.parse_json(metadata, "--metadata"))
+    call.answer({"note": json_output.plain(found)}, _format_note(found))
 
 
 def promote(
@@ -56,10 +56,10 @@ def promote(
     with call.memory() as memory:
         call.admit(memory)
         found = memory.notes.promote(calls.text(text), topic=topic, summary=summary)
-    call.answer({"note": json_output.plain(found)}, _noted(found))
+    call.answer({"note": json_output.plain(found)}, _format_note(found))
 
 
-def _noted(found: Noted) -> Iterator[str]:
+def _format_note(found: Noted) -> Iterator[str]:
     state = terminal.paint("noted", "green") if found.new else "there already"
     yield f"{state} {terminal.harmless(found.path)}:{found.start_line}"
 
@@ -81,10 +81,10 @@ def compact(
     """
     with call.memory() as memory:
         found = memory.notes.compact(older_than=days, strategy=strategy, dry_run=dry_run)  # type: ignore[arg-type]  # checked there
-    call.answer({"compacted": json_output.plain(found)}, _compacted(found), wanted=bool(found.kept))
+    call.answer({"compacted": json_output.plain(found)}, _format_compaction(found), wanted=bool(found.kept))
 
 
-def _compacted(found: Compacted) -> Iterator[str]:
+def _format_compaction(found: Compacted) -> Iterator[str]:
     what = terminal.plural(len(found.archived), "log", "logs")
     yield f"{'would archive' if found.dry_run else terminal.paint('archived', 'green')} {what}"
     for path, where in found.archived.items():

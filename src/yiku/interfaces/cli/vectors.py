@@ -26,12 +26,12 @@ def embed(
 
     Without them search finds words only. It can be stopped at any time and continues from there.
     """
-    with call.memory() as memory, call.watched() as progress:
+    with call.memory() as memory, call.show_progress() as progress:
         found = memory.admin.embed(budget_s=seconds, progress=progress)
-    call.answer({"embed": json_output.plain(found)}, _embedded(found), wanted=bool(found.failed))
+    call.answer({"embed": json_output.plain(found)}, _format_progress(found), wanted=bool(found.failed))
 
 
-def _embedded(found: EmbedReport) -> Iterator[str]:
+def _format_progress(found: EmbedReport) -> Iterator[str]:
     what = terminal.plural(found.done, "turn, statement or note", "turns, statements and notes")
     yield f"{terminal.paint('embedded', 'green')} {what} with {terminal.harmless(found.space)}"
     if found.waiting:

@@ -1,1 +1,1 @@
-"""Hooks of coding agents: capture their events, and bring memories into their prompts."""
+"""Hooks of coding agents: capture their events, and inject memories into their prompts."""

@@ -1,5 +1,5 @@
 """
-Start the hook as quickly as Python allows: `python -E -P -S …/interfaces/hooks/__main__.py EVENT --agent NAME`.
+Entry point of the hook, started without `site`: `python -E -P -S …/interfaces/hooks/__main__.py EVENT --agent NAME`.
 
 Without `site` a tenth of a second is saved on a busy machine, so this file finds the package by its own place.
 """

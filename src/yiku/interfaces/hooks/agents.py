@@ -1,5 +1,5 @@
 """
-The coding agents that Yiku installs itself into: where each keeps its configuration, and which hooks it has.
+Table of the supported coding agents: where each keeps its configuration, and which hooks it has.
 
 The paths, events and units are those of Claude Code 2.1, Codex 0.169, Gemini CLI 0.61 and OpenCode 1.18. OpenCode has no hooks but
 plugins: ours (opencode.js) starts the same command.

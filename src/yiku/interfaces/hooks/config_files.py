@@ -1,5 +1,5 @@
 """
-Edit configuration files of other programs: parse, change what is ours, and write them as they were otherwise.
+Edit configuration files of other programs (JSON, TOML): add or remove our entries and keep everything else.
 
 JSON is read and written again, in the order and with the indentation it had. TOML is changed as text: our table is appended
 between two marks, so that comments and layout stay. A file that cannot be read, or that could not be read afterwards, is never

@@ -1,5 +1,5 @@
 """
-Install Yiku into a coding agent, and take it out again: an MCP server, and hooks for what is said.
+Install Yiku into a coding agent and uninstall it: its MCP server and its hooks.
 
 A plan says what every file holds before and after; nothing is written before all files could be read and parsed. What is ours is
 recognized by its command, so a second installation changes nothing, one of another version replaces the first, and an

@@ -1,5 +1,5 @@
 """
-Say what a hook prints: memories for a prompt, in the form that agents take in.
+Format the memories for a prompt as the JSON that a hook prints.
 
     {"hookSpecificOutput": {"hookEventName": "UserPromptSubmit", "additionalContext": "<yiku-memory …>"}}
 

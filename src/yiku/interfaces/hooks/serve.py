@@ -1,5 +1,5 @@
 """
-Answer hooks from a process that stays: over a socket of mode 0600 in the home, so that a hook need not load Yiku.
+Answer hooks from a running process over a Unix socket in the home, so that a hook need not load Yiku.
 
     hook    one line `EVENT LENGTH SCOPE`, then so many bytes of its payload; no scope is the home's own
     server  `+` and what the hook prints; `-` where it serves another scope, or cannot look

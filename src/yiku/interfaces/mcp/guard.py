@@ -1,5 +1,5 @@
 """
-Who may speak to the server over HTTP, and how much: checked before the SDK sees anything.
+Check HTTP requests to the MCP server before the SDK sees them: loopback, host, origin, token, sizes.
 
     connection   loopback alone; headers within HEADER_BYTES and HEADERS; a slow body is given up
     page         the one path, without a query; POST, GET and DELETE; no preflight is answered, so no page of a browser gets in

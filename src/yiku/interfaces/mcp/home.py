@@ -1,5 +1,5 @@
 """
-The memory behind a server: opened in a thread, asked again when it could not be, and told after each answer what was shown.
+The memory behind an MCP server: open it in a thread, retry if that fails, count what was shown after each answer.
 
 A server that cannot open its home still answers: each call says what is wrong and what to do, and works again once it is mended.
 """

@@ -1,5 +1,5 @@
 """
-Serve several clients over streamable HTTP, on this machine only.
+Serve several MCP clients over streamable HTTP, on this machine only.
 
 The address is a loopback one; guard.py says who may speak. Idle sessions end, and there are never more than SESSIONS.
 """

@@ -1,5 +1,5 @@
 """
-What the server lists, calls and reads, on the official SDK.
+The MCP server's handlers on the official SDK: list and call tools, list and read resources and prompts.
 
 The SDK's lower level is used: the table of tools is the one definition, and a second one made from signatures would differ. A call
 runs in a worker thread, and whatever it raises becomes an answer that an agent can act on. Lists are the same for every client and

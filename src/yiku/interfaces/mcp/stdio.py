@@ -1,5 +1,5 @@
 """
-Serve one client over stdin and stdout.
+Serve one MCP client over stdin and stdout.
 
 The SDK keeps stdout to itself while it serves: what else prints goes to stderr. It ends when the client closes stdin.
 """

@@ -1,5 +1,5 @@
 """
-Memory as tools for a model: schemas for OpenAI, Anthropic and MCP from one table, and the calls behind them.
+Memory as tools for a model: schemas for OpenAI, Anthropic and MCP from one table, and their execution.
 
     tools = Tools(memory)
     client.messages.create(tools=tools.anthropic(), ...)

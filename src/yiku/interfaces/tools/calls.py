@@ -1,5 +1,5 @@
 """
-The calls behind the tools: each turns checked arguments into verbs of `Memory`, and what they return into an answer.
+Execute tool calls: from checked arguments to verbs of `Memory`, and from their results to an answer.
 
 Words of memory stand in `text` alone, fenced; `items` has only ids, times, numbers and fixed names. So whichever of the two a host
 shows its model, a memory is a quotation there, stands there once, and is known again where it comes back.

@@ -1,5 +1,5 @@
 """
-Schemas of the tools for OpenAI, Anthropic and MCP, from the one table, and the check of arguments against it.
+Generate the tools' schemas for OpenAI, Anthropic and MCP from the table, and validate arguments against it.
 
 A schema holds only what every host understands: one type a property, no references, no alternatives.
 """

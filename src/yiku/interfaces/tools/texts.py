@@ -1,5 +1,5 @@
 """
-What a model reads about the tools, in English or Chinese: descriptions, notes and errors, with the caller's names of the tools in them.
+Load the tools' descriptions, notes and error messages for a model, in English or Chinese.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 """
-Tell what was recorded at a time (`as_of`) and what held then (`valid_at`), from rows and their journal.
+Select what was recorded at a time (`as_of`) and what was valid then (`valid_at`), from rows and their journal.
 
 `as_of` rewinds the rows with the journal: every change after that time is taken back, newest first.
 `valid_at` asks what held then by what is known now, of all that had been said by then.

@@ -1,5 +1,5 @@
 """
-Determine the slot that a statement fills: (subject, predicate) in canonical form, and the object as said.
+Determine the slot (subject, predicate, object) that a statement fills, and whether it is past, open, or a standing rule.
 
 A single-valued predicate (home, employer, version, deadline) holds one object at a time; a multi-valued one (likes, uses,
 owns) holds many; of any other nobody knows yet. The key says what cannot both hold (rules/statements/keys.py).

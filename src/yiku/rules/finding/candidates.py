@@ -1,5 +1,5 @@
 """
-Candidate slots of a question: every subject it names and every predicate it hints at.
+Candidate slots of a question: each subject that it names with each predicate that it hints at.
 
 A subject is the owner by `I` or 我, a run of words that may be a name, or what belongs to somebody. An attribute is
 asked for under all its names: `Who is my boss?` finds what was said of 老板. The store knows which of these slots exist.

@@ -1,5 +1,5 @@
 """
-Find hits that a later statement replaces or takes back, and hits that only seem to answer.
+Find hits that a later statement supersedes or retracts, and hits that only seem to answer the question.
 
 A question names the topic, so this is when statements are compared: each clause that holds something of the question
 with what else was said among the hits. Whether one supersedes the other is a score with fitted weights (supersede.py).

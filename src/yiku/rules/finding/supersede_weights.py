@@ -1,4 +1,4 @@
-"""Written by scripts/fit_supersede.py; do not edit. rules/finding/supersede.py says what a feature is."""
+"""Weights of the score in rules/finding/supersede.py, written by scripts/fit_supersede.py; do not edit."""
 
 # fmt: off
 # ruff: noqa

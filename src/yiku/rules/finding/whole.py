@@ -1,5 +1,5 @@
 """
-Quote whole items in a prompt: every line of a text, with calls of tools and what they returned.
+Format whole items for a prompt: every line of a text, with tool calls and their results.
 
     [turn, 2026-03-01 09:00, user, session s1, #89abcdef]
       I moved to Oslo.

@@ -1,5 +1,5 @@
 """
-Apply a correction that gives a value alone ("sorry, typo: it's 99 88 77 65", 不对，是3月14日) to the statement before it.
+Apply a correction that names only the new value ("sorry, typo: it's 99 88 77 65", 不对，是3月14日) to the last statement.
 
 The value takes the place of the one in what the same person had said just before, where both are of one sort, a date for a
 date, and only one thing there can be meant. Words have no sort, so "no, Ann" corrects nothing here.

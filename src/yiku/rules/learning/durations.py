@@ -1,5 +1,5 @@
 """
-Determine how long a statement holds: its priority and expiry, from its words and the times it names.
+Determine how long a statement is valid: its priority and expiry, from its words and the times it names.
 
 1. Words that say it outright: for ever, for now, at this moment.
 2. Of middling weight, the time that it names: today half a day, tomorrow two days, this week ten, this month thirty-five.

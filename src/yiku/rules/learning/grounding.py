@@ -1,5 +1,5 @@
 """
-Check a model's statement against the words it quotes as evidence.
+Check whether a model's statement is supported by the words it quotes as evidence.
 
 The quote is widened to the clauses it lies in, as the reader cuts them, and each part of the statement that could be
 invented is looked up there: its names, its numbers and dates, its subject and object, and whether it denies. Words are

@@ -27,79 +27,44 @@ _TABLES_OF_VALUES = (  # which are looked up by themselves, too
     ("synonyms", "city"),
 )
 LEFT_OUT = (*FILES_OF_LISTS, "characters", "compounds", "labels", "search")  # by a language that is only read
+_NOT_CLASSES = ("contraction", "plural", "mark", "ending")  # tables of words that are of no class
 _PART = re.compile(r"\(([^()]*)\)|\[([^\[\]]*)\]|\{([a-z:]*)\}|([^\s()\[\]{}]+)")
 WORD = re.compile(r"[^\W_]+(?:['.\-/][^\W_]+)*|'\w+")
 
 
 def lexicon(languages: Sequence[Mapping[str, Any]]) -> Lexicon:
     """Build one lexicon of several languages, each a mapping from file names to tables."""
-    words: dict[str, dict[str, None]] = defaultdict(dict)
-    contractions: dict[str, tuple[str, ...]] = {}
-    abbreviations: set[str] = set()
-    firsts: set[str] = set()
+    words = _word_classes(languages)
+    contractions = {short: tuple(long.split()) for short, long in _entries(languages, "contraction")}
     marks: dict[str, int] = defaultdict(int)
+    for entry, several in _entries(languages, "mark"):
+        for word in several:
+            marks[folded(word)] |= mask([f"mark.{entry}"])
     endings: dict[str, dict[str, None]] = {name: {} for name in ("clitic", "laugh", "hour", "ordinal")}
-    plurals: dict[tuple[str, str], None] = {}
-    attributes: dict[str, str] = {}
-    predicates: dict[str, Predicate] = {}
-    templates: list[Template] = []
+    for entry, several in _entries(languages, "ending"):
+        endings[entry] |= dict.fromkeys(several)
+    firsts = {word for entry, several in _entries(languages, "names") if entry == "first" for word in several}
+    abbreviations = {word for _, several in _entries(languages, "abbreviation") for word in several}
+    attributes = {
+        entry: table for tables in languages for table, entries in tables.get("attributes", {}).items() for entry in entries
+    }
     lists: dict[str, dict[str, None]] = defaultdict(dict)
-    compounds: list[str] = []
     labels: dict[str, dict[str, str]] = defaultdict(dict)
     for tables in languages:
-        capitals = tables.get("values", {}).get("names", {}).get("nouns", False)  # whether all nouns have them
-        for name in _FILES_OF_WORDS:
-            for table, entries in tables.get(name, {}).items():
-                if table == "contraction":
-                    contractions |= {short: tuple(long.split()) for short, long in entries.items()}
-                    continue
-                if table == "plural":
-                    plurals |= dict.fromkeys(entries.items())
-                    continue
-                for entry, several in entries.items():
-                    if table == "mark":
-                        for word in several:
-                            marks[folded(word)] |= mask([f"mark.{entry}"])
-                        continue
-                    if table == "ending":
-                        endings[entry] |= dict.fromkeys(several)
-                        continue
-                    if table == "names" and entry == "first":
-                        firsts |= set(several)
-                        continue
-                    if table == "names" and entry == "nouns":
-                        continue
-                    if table == "abbreviation":
-                        abbreviations |= set(several)
-                    if name == "attributes":
-                        attributes[entry] = table
-                    for word in several:
-                        if capitals and name in _FILES_OF_NOUNS and not entry.startswith("place_"):
-                            words[folded(word)]["names.common"] = None
-                        words[folded(word)][f"{'has' if name == 'attributes' else table}.{entry}"] = None
-                        if name == "attributes" and table == "person":
-                            words[folded(word)][f"holder.{entry}"] = None
-        compounds += tables.get("compounds", {}).get("words", ())
         for name, several in _lists(tables):
             lists[name] |= dict.fromkeys(map(folded, several))
-        for name, told in tables.get("labels", {}).items():
+        for name, fields in tables.get("labels", {}).items():
             if name != "language":
                 code = tables["labels"]["language"]["code"]
-                labels[code] |= {f"{name}.{key}": text for key, text in told.items()}
-        for name, told in tables.get("predicates", {}).items():
-            known = predicates.get(name)
-            asks = tuple(tuple(folded(word) for word in line) for line in told["asks"])
-            predicates[name] = Predicate(
-                name,
-                told["takes"],
-                told["one"],
-                told.get("kind", "fact"),
-                told.get("of", "person"),
-                (*(known.asks if known else ()), *asks),
-                (*(known.names if known else ()), *map(folded, told.get("names", ()))),
-                told.get("opposite", "") or (known.opposite if known else ""),
-            )
-            templates += [_template(name, folded(says), told["takes"]) for says in told["says"]]
+                labels[code] |= {f"{name}.{key}": text for key, text in fields.items()}
+    compounds = [word for tables in languages for word in tables.get("compounds", {}).get("words", ())]
+    predicates = _predicates(languages)
+    templates = [
+        _template(name, folded(says), fields["takes"])
+        for tables in languages
+        for name, fields in tables.get("predicates", {}).items()
+        for says in fields["says"]
+    ]
     for template in templates:
         for part in template.parts:
             if isinstance(part, Literal):
@@ -116,7 +81,7 @@ def lexicon(languages: Sequence[Mapping[str, Any]]) -> Lexicon:
         frozenset(firsts),
         dict(marks),
         {name: tuple(each) for name, each in endings.items()},
-        tuple(plurals),
+        tuple(dict.fromkeys(_entries(languages, "plural"))),
         attributes,
         predicates,
         _anchored(templates),
@@ -126,16 +91,64 @@ def lexicon(languages: Sequence[Mapping[str, Any]]) -> Lexicon:
     )
 
 
+def _entries(languages: Sequence[Mapping[str, Any]], table: str) -> Iterator[tuple[str, Any]]:
+    """Yield the entries of one table, from all files of words of all languages."""
+    for tables in languages:
+        for name in _FILES_OF_WORDS:
+            yield from tables.get(name, {}).get(table, {}).items()
+
+
+def _word_classes(languages: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, None]]:
+    """Return the classes of each word, in order: `table.entry` for each entry that lists it."""
+    words: dict[str, dict[str, None]] = defaultdict(dict)
+    for tables in languages:
+        capitals = tables.get("values", {}).get("names", {}).get("nouns", False)  # whether all nouns have them
+        for name in _FILES_OF_WORDS:
+            for table, entries in tables.get(name, {}).items():
+                if table in _NOT_CLASSES:
+                    continue
+                for entry, several in entries.items():
+                    if table == "names" and entry in ("first", "nouns"):
+                        continue
+                    for word in several:
+                        if capitals and name in _FILES_OF_NOUNS and not entry.startswith("place_"):
+                            words[folded(word)]["names.common"] = None
+                        words[folded(word)][f"{'has' if name == 'attributes' else table}.{entry}"] = None
+                        if name == "attributes" and table == "person":
+                            words[folded(word)][f"holder.{entry}"] = None
+    return words
+
+
+def _predicates(languages: Sequence[Mapping[str, Any]]) -> dict[str, Predicate]:
+    """Return the predicates, each with the questions and names of all languages."""
+    predicates: dict[str, Predicate] = {}
+    for tables in languages:
+        for name, fields in tables.get("predicates", {}).items():
+            known = predicates.get(name)
+            asks = tuple(tuple(folded(word) for word in line) for line in fields["asks"])
+            predicates[name] = Predicate(
+                name,
+                fields["takes"],
+                fields["one"],
+                fields.get("kind", "fact"),
+                fields.get("of", "person"),
+                (*(known.asks if known else ()), *asks),
+                (*(known.names if known else ()), *map(folded, fields.get("names", ()))),
+                fields.get("opposite", "") or (known.opposite if known else ""),
+            )
+    return predicates
+
+
 def _lists(tables: Mapping[str, Any]) -> Iterator[tuple[str, Sequence[str]]]:
     """Yield the word lists of a language by name: `asking.who`, and from tables of lists `forms.thing.peanut`."""
     for name in FILES_OF_LISTS:
-        for key, told in tables.get(name, {}).items():
-            if isinstance(told, dict):
-                yield from ((f"{name}.{key}.{each}", words) for each, words in told.items())
+        for key, fields in tables.get(name, {}).items():
+            if isinstance(fields, dict):
+                yield from ((f"{name}.{key}.{each}", words) for each, words in fields.items())
             else:
-                yield f"{name}.{key}", told
+                yield f"{name}.{key}", fields
     for name, table in _TABLES_OF_VALUES:
-        yield from ((f"{name}.{table}.{key}", told) for key, told in tables.get(name, {}).get(table, {}).items())
+        yield from ((f"{name}.{table}.{key}", fields) for key, fields in tables.get(name, {}).get(table, {}).items())
 
 
 def plain(languages: Sequence[Mapping[str, Any]]) -> dict[str, str | frozenset[str]]:

@@ -1,1 +1,1 @@
-"""What the night decides by: when a statement falls asleep, when it goes, and which of two is kept."""
+"""Rules of the night: when a memory fades or is purged, which are duplicates or contradict, how reports are formatted."""

@@ -1,5 +1,5 @@
 """
-Weigh what is known for and against a belief: a statement that was hedged.
+Weigh the evidence for and against a belief (a hedged statement), and update its confidence.
 
     confirms     a fact says the very same without the hedge, or gives the same value for the same slot: the belief becomes
                  part of that fact

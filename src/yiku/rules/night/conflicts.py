@@ -1,5 +1,5 @@
 """
-Judge whether of two live statements the later contradicts the earlier, when nobody asks.
+Judge whether the later of two live statements contradicts the earlier, without a question.
 
 Each statement asks its own question: what it says, without its value. Of that question the rule of recall decides
 (rules/finding/supersede.py), and because nobody asked, more than that is required here:

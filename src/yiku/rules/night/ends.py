@@ -1,5 +1,5 @@
 """
-Why the night takes a memory out of recall: the reasons as they stand on the row. `restore` brings back what has one of them.
+Reasons for which a night archives a memory, as stored on its row, and when junk may be purged.
 
     active, candidate ── expired, faded ──► archived ── auto-delete ──► junk ── after GRACE ──► purged
 """

@@ -1,5 +1,5 @@
 """
-When a memory falls asleep by age: its score is a function of its row and the time, never counted down.
+Decide when a memory fades with age: its score is a function of its row and the time, never counted down.
 
 What a person said in plain words, without saying for how long, does not fall asleep: it holds until something else is said.
 Rules, pins and what is permanent never do. What was to be kept for a while, and beliefs, do when little is left of their

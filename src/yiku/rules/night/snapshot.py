@@ -1,5 +1,5 @@
 """
-Format the snapshot of a memory: what matters most of it, on one page of at most so many tokens.
+Format the snapshot: the most important memories on one Markdown page within a token budget.
 
 The critical and the high memories come first, then those that are fading, struck through with their score then and now, a table
 of the best, the entities, and a few counts. What is fading is for a person to see: a prompt is never made of this page.

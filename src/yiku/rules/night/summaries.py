@@ -1,5 +1,5 @@
 """
-Decide when an entity needs a summary, from which statements, and which sentences of a model's summary may stay.
+Decide when an entity needs a summary and from which statements; reject unsupported sentences of a model's summary.
 
 A summary is made from at least LEAST live facts about an entity, and made anew when GROWTH more are known. A sentence stays if
 the statements that it cites hold its names, its numbers and dates and most of its words, and deny what it denies. Without a

@@ -1,5 +1,5 @@
 """
-Format why something is believed, as one page of Markdown.
+Format the provenance of a statement (the answer of `why`) as one page of Markdown.
 
 What is believed and since when comes first, then the words that it rests on, what it replaced, who changed it, and where it
 was shown. A long list is cut in the middle: its oldest and its newest lines say most.

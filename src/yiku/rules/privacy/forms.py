@@ -1,5 +1,5 @@
 """
-Detect credentials by their own form: what begins with `ghp_` is a token of GitHub.
+Detect credentials by their own format, such as the prefix `ghp_` of a GitHub token.
 
 The forms are the lines of credentials.py. Each pattern begins with its literal, which the engine looks for fastest,
 and a pattern is tried only if its literal can be in the text at all: all are in long runs of letters and digits, and

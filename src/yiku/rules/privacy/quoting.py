@@ -1,5 +1,5 @@
 """
-Make a text safe to quote in a prompt: remove invisible characters, disarm markers of roles and tools.
+Make a text safe to quote in a prompt: remove invisible characters, disarm role and tool markers.
 
 Two things are taken out. Invisible characters, and sequences that steer a terminal. And the marks by which a prompt is cut
 into roles, sections and calls of tools: they lose their brackets and stand in quotes, so what a memory says stays a

@@ -1,5 +1,5 @@
 """
-Find which of many texts contain all words of one of many groups, in time that hardly grows with the groups.
+Match many groups of words against many texts at once: a group matches a text that contains all its words.
 """
 
 from __future__ import annotations

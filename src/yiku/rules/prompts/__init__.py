@@ -1,3 +1,3 @@
 """
-Package: how a system prompt is put together: budgets, trimming, the gate before recalled memories, condensing of identity files.
+Rules for system prompts: section budgets, trimming, the gate for recalled memories, condensing identity files.
 """

@@ -1,5 +1,5 @@
 """
-Budgets of the sections of a prompt, their order, and which of them gives way when the whole is too long.
+Token budgets and order of the sections of a prompt, and which are shortened first when it is too long.
 
 What changes seldom stands first, so that a prompt cache keeps the beginning: the guide, the agent's identity and persona, the
 host's rules and catalogs, then what is known of the user. What changes with each message stands behind: the current work, the

@@ -1,5 +1,5 @@
 """
-Condense an identity file to a summary of a few tokens, without a model.
+Condense an identity file to a summary within a token budget, without a model.
 
     # Soul                                       - Never lie, not even to be kind.
     <!-- draft -->                               - Admit what you do not know before you guess.

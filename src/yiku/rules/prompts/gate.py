@@ -1,5 +1,5 @@
 """
-Decide which recalled hits go into a prompt that nobody asked for them.
+Decide which recalled hits are certain enough to enter a prompt without having been asked for.
 
 A memory that is put beside every message distracts more often than it helps. So with `auto_recall = gated` a hit has to
 be certain: it fills the very slot that is asked for, or it holds every content word of the message. A message that says nothing

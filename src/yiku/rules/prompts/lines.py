@@ -1,5 +1,5 @@
 """
-Fit lines into a section of a prompt: whole lines, one that has no room is passed over, a last line says how many are left out.
+Fit lines into a prompt section's token budget, and quote texts of memory as inert single lines.
 
 What comes from memory stands in a sealed fence, each statement on one line behind a dash, whatever it says: it can neither close
 the fence, nor begin a heading or a list of its own.

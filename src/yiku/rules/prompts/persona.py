@@ -1,5 +1,5 @@
 """
-What a persona weighs: which kinds of memory rank higher while it is active.
+Ranking weights of memories by kind while a persona is active.
 
 A persona influences how something is said and what is looked at first, never what is stored.
 """

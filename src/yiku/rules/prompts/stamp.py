@@ -1,5 +1,5 @@
 """
-Format and parse the file that says what each compiled summary was made of: `.compiled_at`.
+Parse and format `.compiled_at`: the digests of the source and summary of each compiled identity file.
 
     2026-03-01T09:00:00+01:00
     soul.summary.md 5f6e7d8c90ab12cd34ef5f6e7d8c90ab 90ab12cd34ef5f6e7d8c90ab12cd34ef model

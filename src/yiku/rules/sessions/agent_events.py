@@ -1,5 +1,5 @@
 """
-Read a captured event of a coding agent: which turns it says, or what it says about its session.
+Parse a captured event of a coding agent into turns, or into the start, compression or end of its session.
 
     hook         of the payload                                    becomes
     prompt       prompt                                            a turn of the user

@@ -1,5 +1,5 @@
 """
-Determine how a session ended: from the user's verdict, the last request, or the last tool calls.
+Determine how a session ended, from the user's verdict, the last request or the last tool calls.
 
 What cannot be determined is `partial`, with the reason.
 """

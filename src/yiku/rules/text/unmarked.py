@@ -1,5 +1,5 @@
 """
-Read a text without what only formats it, and map each character back to where it was typed.
+Strip Markdown, tags and invisible characters from a text, mapping each character back to its original offset.
 
     我家的**吉布拉**水泵   un<b>believ</b>able   the [Gibra](https://…) pump   Gi\u200bbra   R&amp;D   > quoted 我家的\n> 水泵
 
