@@ -37,17 +37,21 @@ def _short_pauses(monkeypatch):
 
 
 def answers(server: fake.Server, **by_field: Any) -> list[str]:
-    """Answer each question by the field that its schema asks for; the list fills with what was asked."""
+    """Answer each question by the field that its schema asks for, others with nothing; the list fills with what was asked."""
     asked: list[str] = []
 
     def answer(request: Mapping[str, Any]) -> Answer:
         schema = json.dumps(request["response_format"])
-        name = next(name for name in ("same", "verdict", "sentences") if f'"{name}"' in schema)
-        asked.append(request["messages"][1]["content"])
-        value = by_field[name]
+        name = next(name for name in ("same", "verdict", "sentences", "lines") if f'"{name}"' in schema)
+        value = by_field.get(name, [])
+        if name in by_field:
+            asked.append(request["messages"][1]["content"])
         if isinstance(value, Answer):
             return value
-        return says(json.dumps({name: value(asked[-1]) if callable(value) else value}, ensure_ascii=False), usage=USAGE)
+        return says(
+            json.dumps({name: value(request["messages"][1]["content"]) if callable(value) else value}, ensure_ascii=False),
+            usage=USAGE,
+        )
 
     server.always = answer
     return asked
@@ -238,3 +242,32 @@ def test_without_a_model_no_summary_is_written(blank, home, clock):
         tell(memory, clock, *FREYA, entities=["Freya"])
 
         assert "added" not in memory.admin.consolidate().counts
+
+
+# ------------------------------------------------------------------ the compiled identity
+
+
+@pytest.mark.spec("S3-204")
+@pytest.mark.parametrize("said", [("I live in Oslo.", "- Lives in Oslo."), ("我住在成都。", "- 住在成都。")])
+def test_the_model_compiles_what_changed_of_the_identity(memory, home, clock, server, said):
+    """USER.md is summed up by the model, once for each change; where it fails, the rules do it and the next night asks again."""
+    text, line = said
+    asked = answers(server, same=[], sentences=[], lines=[line])
+    tell(memory, clock, text)
+    memory.admin.consolidate()
+    summary = home / "identity" / "compiled" / "user.summary.md"
+    clock.advance(days=1)
+    memory.admin.consolidate()
+
+    assert line == summary.read_text().strip()
+    assert 1 == len(asked)
+
+    server.always = lambda _request: error(500)
+    tell(memory, clock, "I like green tea. 我喜欢绿茶。")
+    memory.admin.consolidate()
+    assert "绿茶" in summary.read_text()
+
+    answers(server, same=[], sentences=[], lines=[line])
+    clock.advance(days=1)
+    memory.admin.consolidate()
+    assert line == summary.read_text().strip()
