@@ -92,10 +92,11 @@ def test_one_person_under_two_names_has_one_home(memory, clock, named, elsewhere
     assert () == tuple(memory.admin.check().problems)
 
 
-@pytest.mark.parametrize(("named", "elsewhere", "here"), ONE_PERSON)
+@pytest.mark.parametrize("said", ONE_PERSON)
 @pytest.mark.parametrize("how", ["pinned", "believed more", "said at once"])
-def test_one_slot_alone_replaces_nothing_that_stands_firmer(memory, clock, how, named, elsewhere, here):
+def test_one_slot_alone_replaces_nothing_that_stands_firmer(memory, clock, how, said):
     """What is pinned, what came from a better source, and what was said in the same moment is flagged; both stay live."""
+    named, elsewhere, here = said
     old = memory.remember(elsewhere, pinned=how == "pinned").memory
     clock.advance(days=0 if how == "said at once" else 1)
     new = memory.remember(here, origin="assistant" if how == "believed more" else "user").memory

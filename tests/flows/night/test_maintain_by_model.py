@@ -8,11 +8,13 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+import exports
 import pytest
 from models import server as fake
 from models.chat_server import USAGE, reading
 from models.server import Answer, error, says
 
+from yiku.errors import NotFound
 from yiku.models import endpoint
 from yiku.types import Origin, Standing, State
 
@@ -234,6 +236,43 @@ def test_erasing_a_source_erases_the_summary(memory, clock, server):
 
     assert erased.clean
     assert [] == [one for one in memory.get_all(limit=50) if one.id == summary]
+
+
+@pytest.mark.spec("T-39")
+@pytest.mark.parametrize(
+    "case",
+    [
+        (FREYA, "freya", "Freya sails and has two dogs.", True),
+        (CHINESE, "王小雨", "王小雨开一家茶馆，养了两只猫。", True),
+        (CHINESE, "王小雨", "王小雨开一家茶馆，养了两只猫。", False),
+    ],
+)
+def test_a_summary_travels_with_its_sources(memory, clock, server, tmp_path, case):
+    """In another home, too, it goes with one of them, and comes in with all of them or not at all; imported twice it is there once."""
+    facts, name, sentence, trust = case
+    told = [{"text": sentence, "from": [1, 3]}]
+    answers(server, same=[], verdict="both", sentences=lambda text: told if about(text) == name else [])
+    first, _, third = tell(memory, clock, *facts, entities=[name])
+    done = memory.admin.consolidate()
+    summary = next(item for item in done.items if item.action == "added").ids[0]
+    memory.admin.export(tmp_path / "export.jsonl")
+    (line,) = [line for line in exports.lines(tmp_path / "export.jsonl") if line.get("standing") == "summary"]
+    assert [first.id, third.id] == line["made_of"]
+
+    exports.taken(tmp_path / "other", tmp_path / "export.jsonl", trust=trust)
+    assert 0 == exports.taken(tmp_path / "other", tmp_path / "export.jsonl", trust=trust).memories
+    with exports.opened(tmp_path / "other") as other:
+        row = other.get(summary)
+        cited = other._handle.store.nights.summarized(other._handle.own()[0], [row.n])
+        assert {row.n: sorted(other.get(one.id).n for one in (first, third))} == cited
+        other.admin.erase(third.id)
+        with pytest.raises(NotFound):
+            other.get(summary)
+    again = exports.taken(tmp_path / "other", tmp_path / "export.jsonl", trust=trust)
+    assert ({"erased": 2}, ()) == (again.skipped, again.problems)
+    without = [line for line in exports.lines(tmp_path / "export.jsonl") if line.get("id") != third.id]
+    less = exports.taken(tmp_path / "third", exports.written(tmp_path / "less.jsonl", without), trust=trust)
+    assert (2, {"summaries of what is not here": 1}) == (less.memories, less.skipped)
 
 
 def test_without_a_model_no_summary_is_written(blank, home, clock):
