@@ -212,6 +212,9 @@ def calls() -> Iterator[tuple[str, object]]:
         yield f"admin.undo_run {name}", lambda m, v, name=name: m.admin.undo_run("a run", **{name: v})
     for name in ("budgets", "turns"):
         yield f"admin.audit {name}", lambda m, v, name=name: m.admin.audit(**{name: v})
+    for name in ("sql", "values", "views", "limit", "timeout_s"):
+        yield f"admin.sql {name}", lambda m, v, name=name: m.admin.sql(**{"sql": "select 1", name: v})
+    yield "admin.sql view", lambda m, v: m.admin.sql("select 1", views={"a_view": v})
     yield "admin.report run", lambda m, v: m.admin.report(v)
     yield "why id", lambda m, v: m.why(v)
     yield "admin.journal limit", lambda m, v: m.admin.journal(limit=v)

@@ -40,6 +40,7 @@ VERBS = {
     "admin.undo_run": lambda m: m.admin.undo_run("a run"),
     "admin.report": lambda m: m.admin.report(),
     "admin.audit": lambda m: m.admin.audit(),
+    "admin.sql": lambda m: m.admin.sql("select * from memories"),
     "admin.journal": lambda m: m.admin.journal(),
     "admin.stats": lambda m: m.admin.stats(),
     "admin.import_": lambda m: m.admin.import_([yiku.types.TurnRecord(1, {"role": "user", "content": "早"})], source="x"),

@@ -30,6 +30,7 @@ VERBS: dict[str, Verb] = {
     "history": lambda m, h: [m.history(row.id) for row in m.get_all(where={"state": {"exists": True}}, limit=1_000)],
     "why": lambda m, h: m.why(_first(m)),
     "audit": lambda m, h: m.admin.audit(),
+    "sql": lambda m, h: m.admin.sql("select content from memories union all select content from conversation_turns"),
     "about": lambda m, h: m.about("user"),
     "status": lambda m, h: m.status(),
     "stats": lambda m, h: m.admin.stats(),

@@ -20,6 +20,7 @@ from typing import Any
 
 REPLY = "Noted: the walrus is grey. 海象是灰色的。"
 TOOL = "memory_search"
+WAIT = "WaitForMcpServers"  # what Claude Code offers while a server is starting
 USAGE = {"input_tokens": 10, "output_tokens": 5}
 
 
@@ -86,11 +87,13 @@ class _Handler(BaseHTTPRequestHandler):
     # -------------------------------------------------------------- the four APIs
 
     def _anthropic(self, body: dict[str, Any]) -> None:
-        tool = _named(tool.get("name") for tool in body.get("tools") or [])
-        called = '"tool_result"' in json.dumps(body.get("messages"))
+        names = [tool.get("name") for tool in body.get("tools") or []]
+        tool, before = _named(iter(names)), json.dumps(body.get("messages"))
         block: dict[str, Any] = {"type": "text", "text": REPLY}
-        if tool and not called:
-            block = {"type": "tool_use", "id": "toolu_1", "name": tool, "input": {"query": self.server.query}}
+        if tool and f'"name": "{tool}"' not in before:
+            block = {"type": "tool_use", "id": "toolu_2", "name": tool, "input": {"query": self.server.query}}
+        elif not tool and WAIT in names and WAIT not in before:
+            block = {"type": "tool_use", "id": "toolu_1", "name": WAIT, "input": {}}
         message = {
             "id": "msg_1",
             "type": "message",

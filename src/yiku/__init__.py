@@ -8,6 +8,8 @@ if TYPE_CHECKING:
     from yiku.memory import check as check
     from yiku.memory import repair as repair
     from yiku.memory import restore_backup as restore_backup
+    from yiku.standalone import embedder as embedder
+    from yiku.standalone import passages as passages
     from yiku.types import Context as Context
     from yiku.types import Hit as Hit
     from yiku.types import Hits as Hits
@@ -30,6 +32,8 @@ __all__ = [
     "Turn",
     "YikuError",
     "check",
+    "embedder",
+    "passages",
     "repair",
     "restore_backup",
 ]
@@ -40,6 +44,8 @@ _HOMES = {
     "repair": "yiku.memory",
     "restore_backup": "yiku.memory",
     "YikuError": "yiku.errors",
+    "embedder": "yiku.standalone",
+    "passages": "yiku.standalone",
 }
 
 

@@ -8,7 +8,7 @@ does not wait for what mends and moves homes.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, BinaryIO, Literal
 
@@ -33,6 +33,7 @@ from yiku.types import (
     RunReport,
     RunUndone,
     Schedule,
+    SqlRows,
     Stats,
     ToReview,
     Undone,
@@ -339,6 +340,31 @@ class Admin:
         from yiku.flows.home import audit
 
         return audit.audit(self._handle, budgets=budgets, turns=turns)
+
+    def sql(
+        self,
+        sql: str,
+        values: Sequence[Any] | Mapping[str, Any] = (),
+        *,
+        views: Mapping[str, str] | None = None,
+        limit: int = 1_000,
+        timeout_s: float = 5.0,
+    ) -> SqlRows:
+        """
+        Run one select statement on this memory's tables, read-only; docs/format.md describes them.
+
+        Only rows of the scopes that this memory reads are there; forgotten turns and what is erased are not.
+
+        values:    what `?` or `:name` in the statement stand for
+        views:     temporary views for this statement: select statements by name. A table that a view takes the name of is
+                   still called yiku_memories and so on
+        limit:     at most so many rows; `.truncated` says whether there are more
+
+        Raises InvalidInput, TooLarge where it takes longer than `timeout_s` or too much memory, StoreError.
+        """
+        from yiku.flows.home import sql as flow
+
+        return flow.sql(self._handle, sql, values, views=views, limit=limit, timeout_s=timeout_s)
 
     def check(self, depth: Literal["quick", "full", "deep"] = "full", *, progress: Callable[[str], None] | None = None) -> Checked:
         """

@@ -42,7 +42,8 @@ class Prompts:
         auto_recall:   what is recalled for the message, by default the setting; persona: likewise
         runtime:       True for system, folder, shell and time of this machine, or lines of your own
         session_rules: your rules for this channel; catalogs: your tools, skills, servers. Both stand there as they are
-        tools:         your names of the tools `search`, `traces` and `add`, of which the prompt tells
+        tools:         your names of the tools `search`, `traces` and `add`, of which the prompt tells: `Tools.in_prompt`; an
+                       empty name is of a tool that you do not show
         user:          whose scratchpad, by default the owner's
 
         What was recalled counts as retrieved; nothing else is written.

@@ -117,6 +117,14 @@ def load(place: Home, arguments: Mapping[str, Any], environment: Mapping[str, st
     return Settings(home=str(place.root), origins=origins, unknown_variables=unknown_variables, **values)
 
 
+def of_arguments(arguments: Mapping[str, Any]) -> Settings:
+    """Return settings that arguments alone give, of no home. Raises SettingsError."""
+    if unknown := sorted(set(arguments) - set(DEFAULTS)):
+        raise SettingsError(f"there is no setting {_unknown(unknown)}")
+    given = {name: _checked(name, value, "argument") for name, value in arguments.items() if value is not None}
+    return Settings(home="", **given)
+
+
 def scope(settings: Settings) -> str:
     """Return the scope that these settings write. Raises ScopeRequired."""
     name = settings.scope or settings.owner

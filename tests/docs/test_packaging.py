@@ -15,6 +15,7 @@ from packaging.requirements import Requirement
 from pages import ROOT, blocks, comparable
 
 PACKAGE = ROOT / "src" / "yiku"
+PACKAGES = [PACKAGE, ROOT / "src" / "yiku_compat"]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 
 
@@ -41,8 +42,9 @@ def test_the_wheel_holds_every_file_of_the_package(built):
     (wheel,) = built.glob("*.whl")
     names = {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
     there = {
-        path.relative_to(PACKAGE.parent).as_posix()
-        for path in PACKAGE.rglob("*")
+        path.relative_to(package.parent).as_posix()
+        for package in PACKAGES
+        for path in package.rglob("*")
         if path.is_file() and "__pycache__" not in path.parts
     }
 
@@ -94,6 +96,18 @@ def test_the_first_lines_of_the_readme_run_on_the_wheel(installed, home):
 
     assert Path(used).is_relative_to(installed)
     assert comparable(first.output, home) == comparable("\n".join(printed), home)
+
+
+def test_both_commands_run_on_the_wheel(installed):
+    """`yiku` and `yiku-compat` are installed, and find what they need beside themselves."""
+    for command in PROJECT["project"]["scripts"]:
+        package = PROJECT["project"]["scripts"][command].partition(".")[0]
+        code = f"import sys, runpy; sys.path.insert(0, {str(installed)!r}); runpy.run_module({package!r}, run_name='__main__')"
+        ended = subprocess.run([sys.executable, "-c", code, "--help"], capture_output=True, encoding="utf-8", check=False)
+
+        assert (installed / "bin" / command).exists()
+        assert 0 == ended.returncode, ended.stderr
+        assert "usage" in ended.stdout.casefold()
 
 
 def test_the_readme_installs_what_is_built_here():

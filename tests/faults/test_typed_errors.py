@@ -91,6 +91,7 @@ VERBS: dict[str, Callable[[Memory], Any]] = {
     "admin.schedule": lambda m: m.admin.schedule(),
     "admin.report": lambda m: m.admin.report(),
     "admin.audit": lambda m: m.admin.audit(),
+    "admin.sql": lambda m: m.admin.sql("select content from memories union all select content from conversation_turns"),
     "admin.review": lambda m: m.admin.review(),
     "admin.queue": lambda m: m.admin.queue(),
     "admin.spent": lambda m: m.admin.spent(),

@@ -708,6 +708,7 @@ def test_each_module_of_the_command_line_starts_cold(talk, tmp_path, some):
         "demo": ["demo", "--help"],
         "agents": ["install", "--help"],
         "mcp": ["mcp", "--token"],
+        "sql": ["sql", "select 1"],
     }
     environment = commands.plain({"YIKU_HOME": talk})
 

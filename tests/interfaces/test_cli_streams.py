@@ -64,6 +64,7 @@ def lines(made: Path, home: Path) -> dict[str, list[str]]:
         "history": [one],
         "why": [one],
         "confirm": [one],
+        "sql": ["select content from memories"],
         "reject": [one],
         "end": ["s1"],
         "messages": ["s1"],

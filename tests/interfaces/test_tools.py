@@ -6,6 +6,7 @@ import pytest
 
 from yiku.errors import InvalidInput, NotFound
 from yiku.interfaces.tools import TOOLS, Tools, texts
+from yiku.rules.sessions import agent_events
 
 NINE = [f"memory_{name}" for name in "search get add update delete list timeline traces status".split()]
 
@@ -312,3 +313,28 @@ def test_a_note_and_an_episode_are_read_by_id(talked, home, clock):
     assert "burns gas" in talked.agent.quote_whole(talked.agent.note("documents/lamp.md"))
     with pytest.raises(NotFound):
         talked.agent.note("../../etc/passwd")
+
+
+# ------------------------------------------------------------------ what else names them
+
+
+def test_results_of_every_tool_that_shows_memory_are_known_to_the_hooks():
+    """Whatever a server is called; so the words of its answers are not captured again."""
+    quiet = {"memory_status", "memory_delete"}
+
+    assert {tool.name for tool in TOOLS} - quiet <= {f"memory_{end}" for end in agent_events.SHOWING}
+    for tool in {tool.name for tool in TOOLS} - quiet:
+        assert all(agent_events.OWN_TOOLS.search(name) for name in (tool, f"mcp__notes__{tool}", f"mcp__yiku__{tool}"))
+    assert not any(agent_events.OWN_TOOLS.search(name) for name in ("Bash", "mcp__jira__get", "memory_stick"))
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_a_prompt_names_the_tools_that_are_shown(memory, language):
+    """Under a caller's names; of one that is not shown it does not tell."""
+    tools = Tools(memory, names={"memory_search": "recall_notes"}, only=["memory_search", "memory_add"], language=language)
+    guide = memory.prompts.build(tools=tools.in_prompt).section("guide")
+
+    assert ("`recall_notes`" in guide, "`memory_add`" in guide) == (True, True)
+    assert not any(name in guide for name in ("memory_search", "memory_traces", "``"))
+    for part, name in Tools(memory).in_prompt.items():
+        assert f"`{name}`" in memory.prompts.build().section("guide"), part

@@ -79,16 +79,18 @@ def test_of_a_wholly_private_text_nothing_is_left(text):
 )
 def test_a_hostile_text_takes_time_by_its_length(unit):
     """Tags, or what begins like one, take at most twelve times what a tenth of them takes."""
-    took = []
     gc.collect()
     gc.disable()  # what other tests left would be counted in
-    for size in (6_000, 60_000):
-        text, runs = unit * (size // len(unit)), []
-        for _ in range(3):  # the best of three, as the machine may be busy
-            started = time.process_time()
-            without(text)
-            runs.append(time.process_time() - started)
-        took.append(min(runs))
+    for _ in range(3):  # a ratio that was an accident of a busy machine does not come again
+        small, large = (min(cpu_seconds(unit * (size // len(unit))) for _ in range(3)) for size in (6_000, 60_000))
+        if large <= max(12 * small, 0.02):
+            break
     gc.enable()
 
-    assert took[1] <= max(12 * took[0], 0.02)
+    assert large <= max(12 * small, 0.02)
+
+
+def cpu_seconds(text):
+    started = time.process_time()
+    without(text)
+    return time.process_time() - started

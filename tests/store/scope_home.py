@@ -1,7 +1,7 @@
 """
 What scopes do to the home that they share: looking after it, carrying things in and out, opening it under any name.
 
-Importing this module puts the operations of `scope_calls.py`, `scope_sessions.py` and its own on the list, so a world that
+Importing this module puts the operations of `scope_calls.py`, `scope_sessions.py`, `scope_agent.py` and its own on the list, so a world that
 is made here tries every verb.
 """
 
@@ -9,7 +9,7 @@ from dataclasses import replace
 from io import BytesIO
 
 import pytest
-from store import scope_calls, scope_sessions
+from store import scope_agent, scope_calls, scope_sessions
 from store.scopes import REFUSED, View, World, tries
 
 from yiku import Memory
@@ -18,7 +18,7 @@ from yiku.flows.keep.record import unique_message_id
 from yiku.store import scope_names
 from yiku.types import BadRecord, MemoryRecord, SkippedRecord, TurnRecord
 
-__all__ = ["World", "scope_calls", "scope_sessions"]
+__all__ = ["World", "scope_agent", "scope_calls", "scope_sessions"]
 
 
 @tries("status", 1)

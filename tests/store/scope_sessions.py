@@ -57,6 +57,23 @@ def _report(world: World, me: View) -> None:
     world.ask(me, me.memory.admin.ingest)
 
 
+@tries("admin.sql", 1)
+def _sql(world: World, me: View) -> None:
+    """Every table whole, as SQL gives it."""
+    for table in (
+        "scopes",
+        "conversation_turns",
+        "memories",
+        "memory_sources",
+        "memory_tags",
+        "episodes",
+        "attachments",
+        "chunks",
+        "vectors",
+    ):
+        world.ask(me, lambda table=table: me.memory.admin.sql(f"select * from {table}", limit=10_000))
+
+
 @tries("why", 1)
 def _why(world: World, me: View) -> None:
     """A statement of ours with its own words."""

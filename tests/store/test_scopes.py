@@ -14,6 +14,7 @@ from store.scopes import EXACT, OPERATIONS, REFUSED
 
 from yiku import Memory
 from yiku.admin import Admin
+from yiku.agent import Agent
 from yiku.errors import InvalidInput, InvalidScope, NotFound, ScopeRequired
 from yiku.notes import Notes
 from yiku.prompt import Prompts
@@ -85,7 +86,7 @@ def verbs() -> set[str]:
     def public(kind: type) -> set[str]:
         return {name for name, _ in inspect.getmembers(kind, callable) if not name.startswith("_")}
 
-    drawers = {"admin": Admin, "sessions": Sessions, "notes": Notes, "prompts": Prompts}
+    drawers = {"admin": Admin, "agent": Agent, "sessions": Sessions, "notes": Notes, "prompts": Prompts}
     return public(Memory) | {f"{drawer}.{name}" for drawer, kind in drawers.items() for name in public(kind)}
 
 
@@ -120,12 +121,17 @@ def test_R26_what_is_in_sight_may_be_a_source_and_is_not_changed(home: Path) -> 
 
 # ------------------------------------------------------------------ statements
 
+HOMES = 12  # in one of which each operation has done all that it does
+
 
 @pytest.mark.spec("S1-53", "T-20")
 def test_R26_every_statement_keeps_to_its_scope(tmp_path: Path) -> None:
     """What SQLite really executes in a run over all verbs is narrowed to scopes that the handle reads, and writes to its own."""
-    watch = Watch(tmp_path, seed=31)
-    watch.each(4)
+    watch = Watch(tmp_path, seed=32)
+    for _ in range(HOMES):  # chance leaves out what only some calls of an operation do; a further home makes up for it
+        watch.each(3)
+        if set(EXCUSED) <= watch.used and set(watch.scoped) <= watch.tables:
+            break
 
     assert {} == watch.wrong
     assert set() == set(watch.scoped) - watch.tables, "a table with a scope that no verb has touched"

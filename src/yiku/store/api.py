@@ -19,8 +19,8 @@ what each does is said where it stands.
                     | summarized
     Store.erasures | what was erased, and whether any of it is left: all, last, known, tombstoned, texts,
                    | texts_in_rows, needles_in_rows, found, scrub
-    Store.upkeep   | the store as a whole: totals, copies, the way back to one: ensure_open, about, counts, review_counts, merge,
-                   | copied, since, restore, resume_numbering
+    Store.upkeep   | the store as a whole: totals, copies, the way back to one: ensure_open, about, counts, review_counts, sql,
+                   | merge, copied, since, restore, resume_numbering
     Vectors        | vectors, in a file of their own: exist, progress_of, other_spaces, load, similar, build_files, add, forget,
                    | remove, drop, keep_only, fits, fit, cached, cache, reset, close, start_over
     IdentityFile   | which store a home has, and how far it came: read, clean_shutdown, write

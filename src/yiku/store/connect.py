@@ -56,6 +56,30 @@ def cannot_write(connection: apsw.Connection) -> bool:
     return connection.readonly("main") or (pages.has_checksums(connection) and not pages.enabled())
 
 
+def attach_read_only(path: Path, name: str) -> apsw.Connection:
+    """Open an empty database in memory with this one attached to it under a name, read-only."""
+    flags = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_MEMORY | apsw.SQLITE_OPEN_URI | apsw.SQLITE_OPEN_NOFOLLOW
+    connection = apsw.Connection("", flags=flags)
+    connection.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 1)
+    connection.config(apsw.SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
+    _set(connection, {"temp_store": "MEMORY"})
+    attach(connection, path, name)
+    return connection
+
+
+def attach(connection: apsw.Connection, path: Path, name: str) -> None:
+    """Attach a database under a name, read-only."""
+    place, wal = (path.parent.resolve() / path.name).as_uri(), Path(f"{path}-wal")
+    try:
+        connection.execute("attach ? as ?", (f"{place}?mode=ro", name))
+        connection.pragma("schema_version", schema=name)
+    except (apsw.CantOpenError, apsw.ReadOnlyError):
+        if wal.exists() and wal.stat().st_size:
+            raise
+        connection.execute("detach ?", (name,))
+        connection.execute("attach ? as ?", (f"{place}?immutable=1", name))
+
+
 def _connect(place: str) -> apsw.Connection:
     """
     Connect, read-only if the file is; symbolic links are not followed.

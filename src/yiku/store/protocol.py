@@ -39,6 +39,7 @@ from yiku.types import (
     Scratchpad,
     SemanticMemory,
     Session,
+    SqlRows,
     Turn,
     TurnColumns,
     Turns,
@@ -172,7 +173,7 @@ class Erasures(Protocol):
 
 
 class Upkeep(Protocol):
-    """Operations on the whole store: totals, backup, restore."""
+    """Operations on the whole store: totals, SQL, backup, restore."""
 
     def ensure_open(self) -> None:
         """Raise Closed after `close`, and StoreMismatch if the path now names another file."""
@@ -185,6 +186,19 @@ class Upkeep(Protocol):
 
     def review_counts(self, scopes: Sequence[int]) -> tuple[int, int]:
         """Return the number of unconfirmed memories and of contradicting live ones."""
+
+    def sql(
+        self,
+        scopes: Sequence[int],
+        sql: str,
+        values: Sequence[Any] | Mapping[str, Any],
+        *,
+        views: Mapping[str, str],
+        limit: int,
+        timeout_s: float,
+        vectors: Path | None = None,
+    ) -> SqlRows:
+        """Run one select statement over the rows of these scopes (store/query.py). Raises InvalidInput, TooLarge."""
 
     def merge(self) -> None:
         """

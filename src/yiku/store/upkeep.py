@@ -1,5 +1,5 @@
 """
-`Store.upkeep` on SQLite: totals, backup, restore.
+`Store.upkeep` on SQLite: totals, SQL, backup, restore.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from typing import Any
 import apsw
 
 from yiku.errors import ReadOnly
-from yiku.store import copy, index, pages, schema, totals, write
+from yiku.store import copy, index, pages, query, schema, totals, write
 from yiku.store.columns import Columns
 from yiku.store.connect import file_size, wal_bytes
 from yiku.store.database import Database
 from yiku.store.error_mapping import mapped_errors
-from yiku.types import Cause, Copied
+from yiku.types import Cause, Copied, SqlRows
 
 
 class SqliteUpkeep:
@@ -59,6 +59,24 @@ class SqliteUpkeep:
         """See Upkeep.review_counts."""
         with self._database.read() as connection:
             return totals.review_counts(connection, scopes)
+
+    def sql(
+        self,
+        scopes: Sequence[int],
+        sql: str,
+        values: Sequence[Any] | Mapping[str, Any],
+        *,
+        views: Mapping[str, str],
+        limit: int,
+        timeout_s: float,
+        vectors: Path | None = None,
+    ) -> SqlRows:
+        """See Upkeep.sql."""
+        self.ensure_open()
+        with mapped_errors(str(self._database.path)):
+            return query.select(
+                self._database.path, scopes, sql, values, views=views, limit=limit, timeout_s=timeout_s, vectors=vectors
+            )
 
     def merge(self) -> None:
         """See Upkeep.merge. Indexes that are one segment already are skipped."""

@@ -121,7 +121,7 @@ from yiku.types.nights import (
     RunReport,
     Schedule,
 )
-from yiku.types.notes import DropFile, EmptyNotes, IndexFile, NewChunk, Note, NoteFile, NoteSource, SyncReport
+from yiku.types.notes import DropFile, EmptyNotes, IndexFile, NewChunk, Note, NoteFile, NoteSource, Passage, SyncReport
 from yiku.types.outcomes import (
     Confirmed,
     Erased,
@@ -155,6 +155,7 @@ from yiku.types.reports import (
     Relearned,
     Repaired,
     Restored,
+    SqlRows,
     Stats,
     Status,
     ToReview,
@@ -287,6 +288,7 @@ __all__ = [
     "Outcome",
     "PageReport",
     "PageVersion",
+    "Passage",
     "Past",
     "Place",
     "Posting",
@@ -335,6 +337,7 @@ __all__ = [
     "Slot",
     "Source",
     "Spend",
+    "SqlRows",
     "Standing",
     "StandingName",
     "State",

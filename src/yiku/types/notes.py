@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from yiku.types.memories import Tokens
 from yiku.types.pages import PageReport
@@ -37,6 +37,20 @@ class Note:
     text: str
     said_at: datetime
     n: int = 0
+
+
+class Passage(NamedTuple):
+    """
+    A passage of a text, as notes are split.
+
+    start_line, end_line: where it begins and ends, from 1; of a line that was cut it may hold only a part
+    heading: the headings that it stands under, the highest first
+    """
+
+    start_line: int
+    end_line: int
+    heading: str
+    text: str
 
 
 @value(frozen=True, slots=True, kw_only=True)

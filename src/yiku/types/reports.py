@@ -148,6 +148,15 @@ class ImportReport:
 
 
 @value(frozen=True, slots=True)
+class SqlRows:
+    """Rows of a select statement, with the names of their columns; `truncated` if there are more."""
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str | int | float | bytes | None, ...], ...]
+    truncated: bool
+
+
+@value(frozen=True, slots=True)
 class Exported:
     """Report of an export: path, scopes, counts; `missing` are unreadable blobs and rows."""
 

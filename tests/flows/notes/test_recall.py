@@ -128,6 +128,18 @@ def test_notes_are_found_by_their_vectors(home):
 
 
 @pytest.mark.spec("S4-91")
+def test_a_home_of_notes_alone_is_searched_by_meaning(home):
+    """Where nothing was ever said, the vectors of notes answer, and no line says that there are none."""
+    model = Hashed(known={"dogs": "hounds", "狗": "犬"})
+    with Memory(home, owner="user:mei", embedder=model) as memory:
+        write(home, "documents/a.md", "The hounds bark at night. 犬在夜里叫。")
+        memory.notes.sync()
+        memory.admin.embed()
+        for question in ("dogs", "狗"):
+            found = memory.recall(question)
+            assert (["documents/a.md"], ()) == ([hit.item.path for hit in found], found.diagnostics)
+
+
 def test_only_what_an_edit_changed_is_embedded_again(home):
     """Passages that stay keep their vectors; the same text in another file is not asked for twice."""
     asked = []

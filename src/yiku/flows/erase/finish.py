@@ -18,6 +18,7 @@ from pathlib import Path
 
 from yiku.errors import Damaged, ForeignStore, IndexOutdated, NotFound, SchemaTooNew, StoreBusy, StoreError
 from yiku.files import blobs, sweep
+from yiku.files.inbox import UNREADABLE
 from yiku.flows.common import tombstones
 from yiku.flows.common.handle import Handle
 from yiku.flows.common.turn_texts import tokens, tool_tokens
@@ -78,7 +79,7 @@ def clean_everywhere(
     needles = _needles(texts, sought.sentences)
     places = [*_sweep_copies(handle, needles, sought, tell)]
     tell("pages")
-    places += _cut_pages(handle, sought)
+    places += _cut_pages(handle, sought.sentences if needles.known else None)
     tell("blobs")
     places.append(_attempt("blobs", lambda: _delete_blobs(handle, blob_names)))
     tell("yiku.db")
@@ -214,7 +215,7 @@ def _not_a_store(handle: Handle, path: Path, needles: Needles, why: str) -> Plac
 # ------------------------------------------------------------------ the store and its files
 
 
-def _cut_pages(handle: Handle, sought: quotes.Sought) -> list[Place]:
+def _cut_pages(handle: Handle, sentences: Sequence[str] | None) -> list[Place]:
     """Remove from the managed regions of pages, and from reports, what erasures without a receipt took."""
     waiting = [entry for entry in handle.store.erasures.all() if not entry["done"]]
     try:
@@ -226,7 +227,7 @@ def _cut_pages(handle: Handle, sought: quotes.Sought) -> list[Place]:
                     handle,
                     number,
                     [id for entry in waiting if entry["scope"] == number for id in entry["rows"]["memories"]],
-                    sought.sentences,
+                    sentences,
                 ),
                 *published.clear_reports(handle, number),
             )
@@ -330,8 +331,11 @@ def _other_files(handle: Handle, needles: Needles) -> Iterator[Place]:
             yield _unfinished(name, done, size, remaining) if unfinished else Place(name, done, size, remaining)
     except OSError as error:
         yield _unfinished("other files", f"not done: {error.strerror} ({error.filename})")
-    if not needles.known and any((handle.paths.root / "damaged").rglob("*")):
-        yield _unfinished("damaged", "may hold what was erased: look there yourself, or remove it")
+    if not needles.known:
+        set_aside = [handle.paths.root / "damaged", handle.paths.inbox / UNREADABLE]  # what nobody can read may hold anything
+        for path in (path for path in set_aside if path.is_file() or any(path.rglob("*"))):
+            name = path.relative_to(handle.paths.root).as_posix()
+            yield _unfinished(name, "may hold what was erased: look there yourself, or remove it")
 
 
 # ------------------------------------------------------------------ what is looked for

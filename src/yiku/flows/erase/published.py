@@ -24,11 +24,11 @@ from yiku.types import Place
 AGAIN = 5  # times, when somebody saves a page meanwhile
 
 
-def cut(handle: Handle, scope: int, ids: Sequence[str], texts: Sequence[str]) -> Iterator[Place]:
+def cut(handle: Handle, scope: int, ids: Sequence[str], texts: Sequence[str] | None) -> Iterator[Place]:
     """
     Each page that showed something of it, and which lines went.
 
-    scope: its number; ids: of the memories that are gone; texts: what must stand nowhere
+    scope: its number; ids: of the memories that are gone; texts: what must stand nowhere, None where nobody knows it any more
     """
     home, root = Path(handle.home), _vault(handle, scope)
 
@@ -36,7 +36,7 @@ def cut(handle: Handle, scope: int, ids: Sequence[str], texts: Sequence[str]) ->
         if item.id is not None and any(id.endswith(item.id) for id in ids):
             return True
         folded = redaction.Folded(item.text)
-        return any(folded.places(text) for text in texts if redaction.weight(text) >= redaction.WEIGHT)
+        return any(folded.places(text) for text in texts or () if redaction.weight(text) >= redaction.WEIGHT)
 
     for name in (*PAGES, pages.PERSONA):
         path = root / name
@@ -56,16 +56,20 @@ def cut(handle: Handle, scope: int, ids: Sequence[str], texts: Sequence[str]) ->
         if lines:
             line_list = ", ".join(map(str, lines))
             yield Place(place, f"line {line_list} of the managed region removed", len(seen.content) if seen else 0)
-    yield from _drop_compiled(handle, root)
+    yield from _drop_compiled(handle, root, every=texts is None)
 
 
-def _drop_compiled(handle: Handle, root: Path) -> Iterator[Place]:
-    """The summaries of USER.md and of the user's wishes are gone; who compiles one meanwhile does it before or after."""
+def _drop_compiled(handle: Handle, root: Path, *, every: bool) -> Iterator[Place]:
+    """
+    The summaries of USER.md and of the user's wishes are gone; who compiles one meanwhile does it before or after.
+
+    every: those of what a person wrote, too, since nobody knows what must not be in them
+    """
     gone = []
     with handle.store.exclusive():
         for target in TARGETS.values():
             path = root / COMPILED / target.file
-            if target.personal and os.path.lexists(path):
+            if (target.personal or every) and os.path.lexists(path):
                 delete(path, below=Path(handle.home))
                 gone.append(target.file)
     if gone:

@@ -353,7 +353,7 @@ def question(handle: Handle, text: str, scopes: Sequence[int]) -> EmbeddedQuesti
         return why if handle.vectors.exist() or handle.settings.embed_url else None
     try:
         space = model.space
-        length = handle.vectors.load(scopes, space)
+        length = handle.vectors.load(scopes, space) or handle.vectors.load(scopes, of_notes(space))
         if length is None:
             others = handle.vectors.other_spaces(space)
             what = f"the vectors here are of another model ({others[0]})" if others else "nothing is embedded yet"

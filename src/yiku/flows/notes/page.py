@@ -20,8 +20,8 @@ from yiku.files.notes import Seen
 from yiku.flows.common import intake
 from yiku.flows.common.handle import Handle
 from yiku.rules.pages import chunks, region
-from yiku.rules.pages.chunks import Chunk, index_tokens, tokens_of
-from yiku.types import IndexFile, NewChunk, Note, NoteFile
+from yiku.rules.pages.chunks import index_tokens, tokens_of
+from yiku.types import IndexFile, NewChunk, Note, NoteFile, Passage
 
 BINARY_BYTES = 8_192  # at the start of a file, in which a NUL says that it is no text
 NOON = timedelta(hours=12)
@@ -33,7 +33,7 @@ class Page:
     """A file as it is now, and its passages."""
 
     file: NoteFile
-    chunks: Sequence[Chunk]
+    chunks: Sequence[Passage]
 
     @property
     def size(self) -> int:
@@ -127,7 +127,7 @@ def reindexed(read: Page, before: NoteFile | None, held: Sequence[Note]) -> Inde
     return IndexFile(file, before.hash if before else b"", tokens_of(gone), moved, new)
 
 
-def chunk_id(path: str, chunk: Chunk, count: int) -> str:
+def chunk_id(path: str, chunk: Passage, count: int) -> str:
     """The id of a passage, a UUIDv8: the same as long as path, headings and text are; `count` tells equal ones of a file apart."""
     words = "\0".join((path, chunk.heading, chunk.text, str(count)))
     digest = int.from_bytes(blake2b(words.encode(errors="replace"), digest_size=16).digest())

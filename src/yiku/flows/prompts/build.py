@@ -164,7 +164,7 @@ def _draft(
 def _tools(tools: Mapping[str, str]) -> dict[str, str]:
     if not isinstance(tools, Mapping) or not set(tools) <= set(TOOLS):
         checks.refuse("tools", f"must map some of {', '.join(TOOLS)} to names of the host's tools")
-    return {name: checks.name(tool, "tools") for name, tool in tools.items()}
+    return {name: checks.name(tool, "tools") if tool != "" else "" for name, tool in tools.items()}
 
 
 def _language(handle: Handle, rows: Sequence[SemanticMemory], said: str) -> str:
@@ -180,7 +180,9 @@ def _language(handle: Handle, rows: Sequence[SemanticMemory], said: str) -> str:
 def _guide(draft: _Draft, room: int) -> Fitted:
     """What memory there is, and how to search it in two levels, in the user's language."""
     entries = prompt_files.text("guide", draft.language).strip().splitlines()
-    return lines.fit([line.format(**draft.tools) for line in entries], room)
+    hidden = [f"{{{part}}}" for part, tool in draft.tools.items() if not tool]
+    shown = [line for line in entries if not any(part in line for part in hidden)]
+    return lines.fit([line.format(**draft.tools) for line in shown], room)
 
 
 def _identity(draft: _Draft, room: int) -> Fitted:

@@ -103,6 +103,7 @@ TABLE = {
         "resume": "home",
         "stats": "home",
         "journal": "home",
+        "sql": "sql",
         "demo": "demo",
         "completion": "home",
         "version": "home",

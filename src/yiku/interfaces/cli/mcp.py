@@ -52,10 +52,13 @@ def mcp(
     home, tools = _parts(call)
     try:
         if not http:
-            from yiku.interfaces.mcp import stdio
+            from yiku.interfaces.mcp import handshake
+
+            given = handshake.answer_first(tools)
+            from yiku.interfaces.mcp import stdio  # loads the SDK, which takes long
 
             _settle()
-            stdio.serve(home, tools)
+            stdio.serve(home, tools, given)
             return
         from yiku.interfaces.mcp import http as over_http
 

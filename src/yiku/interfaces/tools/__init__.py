@@ -24,6 +24,8 @@ from yiku.interfaces.tools.table import TOOLS, Tool
 if TYPE_CHECKING:
     from yiku.memory import Memory
 
+PROMPT_TOOLS = {"search": "memory_search", "traces": "memory_traces", "add": "memory_add"}  # as the guide of a prompt calls them
+
 __all__ = ["TOOLS", "Answer", "Tool", "Tools"]
 
 
@@ -68,6 +70,11 @@ class Tools:
     def instructions(self) -> str:
         """What a model should know before it calls any of them, for a system prompt."""
         return self.named(texts.every(self.language)["instructions"])
+
+    @property
+    def in_prompt(self) -> dict[str, str]:
+        """The names by which a prompt tells of these tools, for `prompts.build(tools=…)`; empty for one that is not shown."""
+        return {part: self._names.get(tool, "") for part, tool in PROMPT_TOOLS.items()}
 
     def named(self, text: str) -> str:
         """Return a text about tools with the names that the caller gave them."""

@@ -81,7 +81,7 @@ def _of_part(text: str, said_at: datetime, speaker: str | None, names: Sequence[
     for clause in _own_words(text, read(text)):
         if enough():
             break
-        if clause.start < read_until:
+        if clause.start < read_until or clause.mood is Mood.QUOTED:
             continue
         if retract.takes_back(text, clause):
             if told:

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
 from itertools import groupby
@@ -24,12 +24,14 @@ from textwrap import wrap
 from typing import Any, Literal, NamedTuple
 
 from yiku.rules.learning import entities
+from yiku.rules.learning.drafts import clauses_of
 from yiku.rules.lexicon import built_in, lists
 from yiku.rules.lexicon import flags as F
 from yiku.rules.statements.clause import Clause, Mood
 from yiku.rules.statements.moods import order_in
 from yiku.rules.statements.read import read
 from yiku.rules.statements.subjects import is_person
+from yiku.rules.statements.voices import sayings
 from yiku.rules.text.analyze import UNSPACED_RUN, language_of
 from yiku.rules.text.folding import folded
 from yiku.rules.text.sentences import sentences
@@ -122,12 +124,14 @@ class _Part:
 
     start, end: its place in the text
     clause:     as it was read; None of what is no prose
+    own_voice:  whether it is its speaker's own word, and nothing that they quote, report or paste
     """
 
     text: str
     start: int
     end: int
     clause: Clause | None = None
+    own_voice: bool = True
 
     @cached_property
     def words(self) -> Sequence[Word]:
@@ -140,7 +144,11 @@ class _Part:
     @property
     def is_own(self) -> bool:
         """Whether its speaker says it of their own, and does not ask it."""
-        return self.clause is not None and self.clause.mood not in (Mood.QUOTED, Mood.ASKED, Mood.JOKED)
+        return self.own_voice and self.clause is not None and self.clause.mood not in (Mood.QUOTED, Mood.ASKED, Mood.JOKED)
+
+    @property
+    def is_quoted(self) -> bool:
+        return self.clause is not None and self.clause.mood is Mood.QUOTED
 
     @property
     def is_plain(self) -> bool:
@@ -198,7 +206,13 @@ def _quoted(quote: str, text: str) -> tuple[_Part, ...]:
     if first < 0 or not wanted:
         return ()
     start, end = places[first], places[first + len(wanted) - 1]
-    return tuple(part for part in _parts(text) if part.start <= end and part.end > start)
+    within = any(begins <= start and end < ends for begins, ends in sayings(folded(text), 0, len(text)))
+    own = set[int]() if within else {begins + clause.start for begins, _, clause in clauses_of(text)}
+    return tuple(
+        replace(part, own_voice=part.clause is not None and part.clause.start in own)
+        for part in _parts(text)
+        if part.start <= end and part.end > start
+    )
 
 
 def _is_a_clause(quote: str, parts: Sequence[_Part]) -> bool:
@@ -274,17 +288,19 @@ def _missing(item: Mapping[str, Any], stated: Sequence[_Part], said: _Said) -> l
     told = [item.get("subject") or "", item.get("object") or "", *entities.extract(item["content"])]
     told += [text for part in stated for text in part.named]
     missing = [text.strip() for text in told if not said.names(text)]
-    missing += [last.text for part in stated if (last := _last(part)) is not None and not said.has([last])]
+    missing += [last.text for part in stated if (last := _last(part, said.called)) is not None and not said.has([last])]
+    missing += [word.text for part in stated if part.clause is None for word in part.words if not said.has([word])]  # no prose
     return list(dict.fromkeys([*missing, *said.unsaid(item["content"])]))
 
 
-def _last(part: _Part) -> Word | None:
-    """Return the last content word, mostly the object; no number or time."""
+def _last(part: _Part, called: Sequence[_Part]) -> Word | None:
+    """Return the last content word, mostly the object; no number or time, and not what the user or the agent is called."""
+    names = frozenset[str]().union(*(one.content for one in called))
     given = part.clause.values if part.clause else ()
     counted = [(value.start - part.start, value.end - part.start) for value in given if value.sort in _SORTS]
     for word in reversed(part.words):
         tells = not (word.sign or word.inside or word.flags & (F.EMPTY | F.VERB | _COUNTED) or word.text[0].isdigit())
-        if tells and not any(start <= word.start < end for start, end in counted):
+        if tells and not any(start <= word.start < end for start, end in counted) and not content([word]) <= names:
             return word
     return None
 
@@ -313,6 +329,7 @@ def _contrary(part: _Part, said: Sequence[_Part]) -> list[_Part]:
 
 def _rule(stated: Sequence[_Part], said: _Said, turn: Turn) -> Judgement:
     """Judge a rule: only an order that the user gave the agent, in the user's words, makes one."""
+    said = replace(said, parts=tuple(part for part in said.parts if part.own_voice and not part.is_quoted))
     if turn.role != "user" or not any(map(_is_order, said.parts)):
         return Judgement("missing", "no order of the user says this rule")
     told = [word for part in stated for word in part.words]
@@ -327,8 +344,10 @@ def _rule(stated: Sequence[_Part], said: _Said, turn: Turn) -> Judgement:
 
 def _is_order(part: _Part) -> bool:
     """Whether the user gives the agent an order, in the clause or in a part set off by punctuation."""
-    if part.clause is None or part.clause.mood in (Mood.QUOTED, Mood.JOKED):
+    if part.clause is None or part.clause.mood is Mood.JOKED:
         return False
-    pieces = ([*piece] for is_sign, piece in groupby(part.words, lambda word: word.sign) if not is_sign)
+    quoted = sayings(folded(part.text), 0, len(part.text))
+    told = [word for word in part.words if not any(start <= word.start < end for start, end in quoted)]
+    pieces = ([*piece] for is_sign, piece in groupby(told, lambda word: word.sign) if not is_sign)
     asked = F.REQUESTED | F.TASK  # could you answer
     return part.clause.rule or any(order_in(piece) is not None or flags_of(piece) & asked == asked for piece in pieces)

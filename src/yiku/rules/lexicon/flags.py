@@ -13,7 +13,7 @@ _NAMES = """
     now.still correct correct.slip change change.moved change.shifted end retract remember remember.task standing
     standing.task verb verb.be verb.have verb.aux verb.other verb.can verb.many place place.from join join.but join.so lead
     clock article article.the also list.count list.before list.once list.change light month weekday day day.ahead every
-    number unit sort sort.event material.text material.fiction material.assistant mark.possessive mark.begun
+    number unit sort sort.event material.text material.fiction material.assistant material.noun mark.possessive mark.begun
     mark.and mark.part mark.day mark.between mark.currency ending.hour ending.ordinal names.first
     names.common inverted
     standing.here
@@ -55,7 +55,7 @@ ARTICLE, THE = BIT["article"], BIT["article.the"]
 ALSO, SEVERAL, BEFORE, EARLIER, CHANGED = BIT["also"], BIT["list.count"], BIT["list.before"], BIT["list.once"], BIT["list.change"]
 EVENT = BIT["sort.event"]
 WORKS_ON = BIT["request.text"]
-MATERIAL, FICTION, ASSISTANT = (BIT[f"material.{n}"] for n in ("text", "fiction", "assistant"))
+MATERIAL, FICTION, ASSISTANT, TEXT = (BIT[f"material.{n}"] for n in ("text", "fiction", "assistant", "noun"))
 POSSESSIVE, BEGUN = BIT["mark.possessive"], BIT["mark.begun"]
 AND, CURRENCY = BIT["mark.and"], BIT["mark.currency"]
 PART_OF_TIME, NAMES_A_DAY, IN_TIME = (BIT[f"mark.{n}"] for n in ("part", "day", "between"))

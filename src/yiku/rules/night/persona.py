@@ -23,7 +23,7 @@ GROUPS = {
     "other": frozenset[str](),
 }
 TAG = "dimension:"
-_NAMED = re.compile(r"\s*([a-z][a-z_]{1,39})\s*[=:：]\s*\S")
+_NAMED = re.compile(r"([a-z][a-z_]{1,39})\s{0,3}[=:：]\s{0,3}\S")
 
 
 def is_sure(row: SemanticMemory) -> bool:
@@ -38,7 +38,7 @@ def is_sure(row: SemanticMemory) -> bool:
 def dimension(row: SemanticMemory) -> str:
     """Return the dimension of a trait; its id where it names none, so that it stands for itself."""
     tagged = next((tag[len(TAG) :].strip().casefold() for tag in row.tags if tag.casefold().startswith(TAG)), "")
-    named = _NAMED.match(row.content)
+    named = _NAMED.match(row.content.lstrip())
     return tagged or (named[1] if named else "") or row.id
 
 

@@ -23,7 +23,7 @@ from yiku.rules.pages.blocks import Block, blocks, lines, title
 from yiku.rules.text import analyze
 from yiku.rules.text.chunk import cost
 from yiku.rules.text.sentences import ends
-from yiku.types import Note, Tokens
+from yiku.types import Note, Passage, Tokens
 
 CHUNK_TOKENS = 400
 OVERLAP_TOKENS = 80
@@ -38,20 +38,6 @@ _BREAKS = re.compile("\n")
 _TOKEN_CHARS = 5  # no token of the estimate has more
 
 
-class Chunk(NamedTuple):
-    """
-    A passage of a file.
-
-    start_line, end_line: where it begins and ends, from 1; of a line that was cut it may hold only a part
-    heading: the headings that it stands under, the highest first
-    """
-
-    start_line: int
-    end_line: int
-    heading: str
-    text: str
-
-
 class _Unit(NamedTuple):
     """A part of a file that is cut no further, as text[start:end]; its tokens, and whether a chunk may begin with it."""
 
@@ -62,13 +48,13 @@ class _Unit(NamedTuple):
     landmark: bool
 
 
-def chunks(text: str) -> list[Chunk]:
+def chunks(text: str) -> list[Passage]:
     """The chunks of a file, in order. Every character that is not space is in one; a line ends with a line feed."""
     starts = [0, *(match.end() for match in _BREAKS.finditer(text))]
     found = []
     for start, end, heading in _spans(text):
         first, last = bisect_right(starts, start), bisect_right(starts, end - 1)
-        found.append(Chunk(first, last, heading, text[start:end]))
+        found.append(Passage(first, last, heading, text[start:end]))
     return found
 
 

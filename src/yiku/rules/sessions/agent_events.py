@@ -38,7 +38,9 @@ OUTPUTS = (
     "returnDisplay",
     "error",
 )  # the fields with the words of a result
-OWN_TOOLS = lazy.compile(r"(?i)(?:^|_|\.)yiku(?:_|\.|-)|(?:^|__|\.)memory_(?:search|get|list|timeline|traces|recall|context)$")
+# The tools that show words of memory, by the ends of their names; a test holds them in step with the table of tools.
+SHOWING = ("search", "get", "add", "update", "list", "timeline", "traces", "learn", "learned", "recall", "context")
+OWN_TOOLS = lazy.compile(rf"(?i)(?:^|_|\.)yiku(?:_|\.|-)|(?:^|__|\.)memory_(?:{'|'.join(SHOWING)})$")
 NAME_CHARS = 200
 LEFT_OUT = "recalled from memory, not recorded again"
 _CONTROL = lazy.compile(r"[\x00-\x1f\x7f]+")

@@ -13,11 +13,15 @@ from yiku.rules.statements.clause import AGENT, USER, Mood, Tense
 from yiku.rules.text.words import Word, flags_of
 
 COLONS = frozenset(":：")
+_TELLS = F.VERB | F.REQUEST | F.TASK | F.REPORT | F.STANDING | F.SUPPOSE
 
 
 def mood_of(own: Sequence[Word], flags: int, subject: str, asks: bool, quoted: Sequence[tuple[int, int]]) -> Mood:
-    if any(left <= own[0].start and own[-1].end <= right for left, right in quoted):
+    telling = next((word for word in own if word.flags & _TELLS), own[0])
+    if any(left <= telling.start < right for left, right in quoted):
         return Mood.QUOTED
+    if flags & F.REPORT and any(left < own[-1].end and own[0].start < right for left, right in quoted):
+        return Mood.QUOTED  # Ann wrote "…" to me
     if flags & F.SUPPOSE:
         return Mood.SUPPOSED
     lead = next((word.flags for word in own if not word.flags & (F.JOIN | F.CORRECT | F.ALSO)), 0)

@@ -8,8 +8,7 @@ without a subject of its own has that of the clause before it.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import pairwise
 
@@ -33,17 +32,16 @@ from yiku.rules.statements.moods import (
 )
 from yiku.rules.statements.subjects import Discourse, is_pronoun, subject_of, whom_it_follows
 from yiku.rules.statements.values import is_number, values
+from yiku.rules.statements.voices import led, sayings
 from yiku.rules.text.blocks import Kind, blocks
 from yiku.rules.text.folding import folded
-from yiku.rules.text.sentences import Sentence, is_wide, sentences
+from yiku.rules.text.sentences import MARKS, Sentence, sentences
 from yiku.rules.text.words import Word, content, first_with, flags_of, words
 
 _OF_THE_LEAD = F.CORRECT | F.SLIP | F.RETRACT | F.JOIN | F.ALSO  # what a word that leads to a clause says of it
 CLOSES = dict(zip(")）]】」』”", "(（[【「『“", strict=True))
-_QUOTATION = re.compile(r'"[^"\n]{1,1500}"|「[^」\n]{1,1500}」|『[^』\n]{1,1500}』')
 _TELLS_NOT = F.CORRECT | F.RETRACT | F.JOKE | F.EMPTY | F.LEAD | F.REMEMBER | F.HEDGE
 _LEADS_ON = F.REMEMBER | F.STANDING | F.REQUEST | F.SUPPOSE  # a heading has none of these
-LONG_QUOTE = 16  # characters; a shorter one is a name or a title, and the speaker's own
 
 
 @lru_cache(maxsize=2_000)
@@ -55,30 +53,24 @@ def read(text: str) -> tuple[Clause, ...]:
 def clauses(text: str, lexicon: Lexicon) -> tuple[Clause, ...]:
     """Return the clauses of the prose of a text, in order."""
     small, discourse = folded(text), Discourse(owner=lexicon.lists.get("records.owner", ()))
+    discourse.quoted = sayings(small, 0, len(small))
     found: list[Clause] = []
     for block in blocks(text):
         if block.kind is Kind.PROSE:
-            discourse.quoted = [
-                match.span() for match in _QUOTATION.finditer(small, block.start, block.end) if _is_saying(match[0])
-            ]
             for sentence in sentences(text[block.start : block.end], lexicon):
                 start, stop = sentence.start + block.start, sentence.stop + block.start
                 found += _clauses(text, words(small, start, stop, lexicon), sentence, lexicon, discourse)
     return tuple(found)
 
 
-def _is_saying(quotation: str) -> bool:
-    """Whether a quotation is speech, not a name or title: long, or with punctuation."""
-    if quotation[-2] in ",，":  # "…," said Ann
-        return True
-    weight = sum(2 if is_wide(character) else 1 for character in quotation) - 2
-    return weight >= LONG_QUOTE or any(mark in quotation[1:-1].strip(", ") for mark in ",.!?。")
-
-
 def _clauses(text: str, found: Sequence[Word], sentence: Sentence, lexicon: Lexicon, discourse: Discourse) -> list[Clause]:
     """Return the clauses of a sentence; if it asks, the last of them does."""
     found = without_asides(found)
-    parts = parts_of(found, {place for start, end in discourse.quoted for place in (start, end - 1)})
+    if found and found[0].start >= discourse.led[1]:
+        discourse.led = led(text, found) or discourse.led
+    quoted = [*discourse.quoted, discourse.led]
+    signs = {place for start, end in discourse.quoted for place in (start, end - 1)}
+    parts = [part for voice in _voices(found, discourse, text) for part in parts_of(voice, signs)]
     jest = _last_in_jest(found, parts)
     reported = supposed = past = False
     result: list[Clause] = []
@@ -97,7 +89,7 @@ def _clauses(text: str, found: Sequence[Word], sentence: Sentence, lexicon: Lexi
         subject, named = (AGENT, None) if order is not None else subject_of(text, own, verb, discourse, bool(result))
         if named is None and place and subject != AGENT and flags_of(lead) & F.WHO:
             subject = whom_it_follows(text, parts[place - 1], discourse)  # my grandma, who turned 75
-        mood = mood_of(own, flags, subject, sentence.asks and place == len(parts) - 1, discourse.quoted)
+        mood = mood_of(own, flags, subject, sentence.asks and place == len(parts) - 1, quoted)
         if mood is Mood.ASSERTED and (reported or supposed or place <= jest):
             mood = Mood.JOKED if place <= jest else Mood.QUOTED if reported else Mood.SUPPOSED
         if mood is Mood.ASSERTED and flags_of(lead) & F.WHEN:
@@ -145,6 +137,19 @@ def _clauses(text: str, found: Sequence[Word], sentence: Sentence, lexicon: Lexi
             )
         )
     return result
+
+
+def _voices(found: Sequence[Word], discourse: Discourse, text: str) -> Iterator[Sequence[Word]]:
+    """Yield the words of a sentence by voice: what leads to others' words, a quotation that ends as a sentence does, what follows it."""
+    signs = {place for start, end in discourse.quoted if text[end - 2 : end - 1] in MARKS for place in (start, end - 1)}
+    begun = 0
+    for place, word in enumerate(found):
+        if word.sign and (word.start in signs or (word.start == discourse.led[0] and word.text == ":")):
+            if not all(one.sign for one in found[begun:place]):
+                yield found[begun:place]
+            begun = place + 1
+    if begun == 0 or not all(one.sign for one in found[begun:]):
+        yield found[begun:]
 
 
 def _after_something(own: Sequence[Word]) -> None:

@@ -23,6 +23,7 @@ class Discourse:
     words: dict[str, str] = field(default_factory=dict)
     names: dict[str, str] = field(default_factory=dict)
     quoted: Sequence[tuple[int, int]] = ()  # where what others say stands
+    led: tuple[int, int] = (0, 0)  # the same, behind a lead that announces it
     corrects: bool = False  # whether something was corrected: what should be is then no doubt
 
     def called(self, subject: str) -> frozenset[str]:

@@ -4,9 +4,11 @@ Classify the lines of a text as prose, quotation, code, log or table, in one pas
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import pairwise
 
 from yiku.rules.lexicon.lists import words
 from yiku.rules.text import lazy
@@ -42,6 +44,7 @@ _FENCE = lazy.compile(r"(?:```|~~~)")
 _OPENS = lazy.compile(r"<([a-z][\w-]{0,40})(?:\s[^<>\n]{0,200})?>")
 _SPEAKS = lazy.compile(r"(?:\*\*)?[A-Z\u3400-\u9fff][\w .\u3400-\u9fff]{0,24}(?:\*\*)?[:：]\s?\S")
 _ROLE = lazy.compile(r"(\w{1,12})\s?[:：]")
+_HEAD = lazy.compile(r"\**([\w -]{1,20})\**\s?[:：]")
 _QUOTED = lazy.compile(r">")
 _TABLE = lazy.compile(r"\|")
 _LOG = (
@@ -80,7 +83,8 @@ def _lines(text: str) -> Iterator[tuple[int, int, Kind]]:
         filled
     )
     roles = [match.start() for match in filled if _is_role(match[0][:MOST_CHARS].strip())]
-    pasted = roles[0] if len(roles) > 1 else len(text)  # where the transcript of a chat begins, which goes to the end
+    # where the transcript of a chat or a mail begins, which goes to the end
+    pasted = min([*(roles if len(roles) > 1 else []), *_mail_heads(filled)], default=len(text))
     closes = ""  # of the block that a line is in
     for match in told:
         line = match[0][:MOST_CHARS].strip()
@@ -104,6 +108,18 @@ def _is_role(line: str) -> bool:
     """Whether a line names a role in the transcript of a chat."""
     role = _ROLE.match(line)
     return role is not None and folded(role[1]) in words("records.roles")
+
+
+def _mail_heads(filled: Sequence[re.Match[str]]) -> list[int]:
+    """Return where the heads of mails begin: two lines, one behind the other, that name a sender, a subject …"""
+    named = [_names(match[0], "records.mail_heads") for match in filled]
+    return [filled[place].start() for place, (one, two) in enumerate(pairwise(named)) if one and two]
+
+
+def _names(line: str, names: str) -> bool:
+    """Whether a line begins with one of some names, and a colon."""
+    head = _HEAD.match(line[:MOST_CHARS].strip())
+    return head is not None and folded(head[1]).strip() in words(names)
 
 
 def _ends(line: str, closes: str) -> bool:

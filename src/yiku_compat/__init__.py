@@ -1,0 +1,1 @@
+"""Compatible interfaces: other memory systems' own names over one Yiku home. README.md says why they exist."""

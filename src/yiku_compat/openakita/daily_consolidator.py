@@ -1,0 +1,16 @@
+"""DailyConsolidator: the night under its older name, and where its daily summaries are."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from yiku_compat.openakita.lifecycle import LifecycleManager
+
+
+class DailyConsolidator(LifecycleManager):
+    """The daily consolidation of a store."""
+
+    @property
+    def daily_summaries(self) -> Path:
+        """The folder with a page for each of the last days."""
+        return self.store.db.home / "reports" / "days"
