@@ -10,7 +10,7 @@ import errno
 import os
 import signal
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -38,10 +38,16 @@ class Disk:
         self.failure: Failure | None = None
         self.fired = ""
         self.for_good = False
+        self.looks: Collection[int] = ()
+        self.look: Callable[[int], object] = int
 
     def arm(self, n: int, failure: Failure | None, *, for_good: bool = False) -> None:
         """From now on the n-th operation fails (all after it too, `for_good`); without a failure the process is killed there."""
         self.seen, self.at, self.failure, self.fired, self.for_good = [], n, failure, "", for_good
+
+    def before(self, ns: Collection[int], look: Callable[[int], object]) -> None:
+        """Before each of these operations somebody looks at the disk, with its number: it is as a kill would leave it."""
+        self.looks, self.look = frozenset(ns), look
 
     def disarm(self) -> None:
         self.at = 0
@@ -49,6 +55,8 @@ class Disk:
     def step(self, what: str, fail: Callable[[Failure], Exception]) -> None:
         """One operation is about to be done."""
         self.seen.append(what)
+        if len(self.seen) in self.looks:
+            self.look(len(self.seen))
         if self.at and (len(self.seen) == self.at or (self.for_good and len(self.seen) > self.at)):
             if self.failure is None:
                 os.kill(os.getpid(), signal.SIGKILL)

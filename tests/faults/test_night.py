@@ -7,10 +7,11 @@ episode, a record of a file that says nothing, tags that nothing carries, a back
 
 import shutil
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
 from functools import cache
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
@@ -131,6 +132,42 @@ def killed(folder: Path, template: Path, choose: Callable[[Any], Any]) -> int:
         assert whole(template) == state(home), f"killed before operation {n}"
         shutil.rmtree(home)
     return every
+
+
+def stopping(home: Path, ns: Collection[int], line: Connection) -> None:
+    """Run a night that waits before each of these operations until it is told to go on."""
+
+    def wait(n: int) -> None:
+        line.send(n)
+        line.recv()
+
+    with failing(home.parent) as disk:
+        disk.arm(0, None)
+        disk.before(ns, wait)
+        night(home)
+
+
+def cut_off(folder: Path, template: Path, ns: Sequence[int]) -> None:
+    """
+    Stop one night before each of these operations, take its files as they lie there, and go on with them.
+
+    That is what a process killed there leaves, as a kill takes nothing back that was written; the way there is gone but once.
+    The process is killed at last.
+    """
+    home, copy = Path(shutil.copytree(template, folder / "running" / "home")), folder / "copy"
+    line, theirs = READY.Pipe()
+    child = READY.Process(target=stopping, args=(home, ns, theirs))
+    child.start()
+    for n in sorted(ns):
+        assert n == line.recv()
+        shutil.copytree(home, copy)
+        if n == max(ns):
+            child.kill()
+            child.join()
+        night(copy)
+        assert whole(template) == state(copy), f"cut off before operation {n}"
+        shutil.rmtree(copy)
+        line.send(None)
 
 
 @pytest.mark.long

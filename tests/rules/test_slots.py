@@ -490,6 +490,35 @@ def test_a_name_with_its_number_is_one_value(text: str, predicate: str, object_:
     assert (predicate, object_, Cardinality.UNKNOWN) == (slot.predicate, slot.object, slot.cardinality)
 
 
+@pytest.mark.spec("T-02")
+@pytest.mark.parametrize(
+    ("owner", "owned", "object_"),
+    [
+        ("I like Ann", "I like Ann's brother", "Ann's brother"),
+        ("I like Ann", "I don't like Ann’s brother", "Ann’s brother"),
+        ("I like James", "I like James' dog", "James' dog"),
+        ("I use Lantern", "I use Lantern's plugin", "Lantern's plugin"),
+        ("我喜欢安", "我喜欢安的弟弟", "安的弟弟"),
+        ("我喜欢安", "我不喜欢安的弟弟", "安的弟弟"),
+    ],
+)
+def test_what_belongs_to_somebody_is_not_that_person(owner: str, owned: str, object_: str) -> None:
+    """The object goes on behind its owner, and is another one."""
+    one, other = slots.read(owner), slots.read(owned)
+
+    assert one and other and one.key != other.key
+    assert object_ == other.object
+
+
+@pytest.mark.spec("T-02")
+@pytest.mark.parametrize("text", ["I live in Oslo's suburbs", "I work at Nordlys' sister company", "我在青松科技的分公司上班"])
+def test_a_part_of_a_place_is_not_the_place(text: str) -> None:
+    """What lies around Oslo, or belongs to a company, is neither."""
+    found = slot(text)
+
+    assert found is None or found[2] not in ("Oslo", "Nordlys", "青松科技")
+
+
 @pytest.mark.parametrize("text", ["My manager, however, is nice", "My car, which I bought, is red", "My gym, on Tuesdays, is full"])
 def test_what_stands_between_commas_is_a_name_or_nothing(text: str) -> None:
     """`My dentist, Dr. Moss, is away` names him; an aside names nobody."""

@@ -1,4 +1,4 @@
-"""R31: nights killed at random disk operations, and one night after a missed week compared with seven."""
+"""R31: nights cut off at random disk operations, and one night after a missed week compared with seven."""
 
 import random
 import shutil
@@ -6,7 +6,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from faults.test_night import START, killed, opened, prepared
+from faults.test_night import START, counted, cut_off, opened, prepared
 from soak.conftest import RELEASE
 
 from yiku.types import Memories
@@ -20,11 +20,11 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_R31_a_large_night_that_was_killed_is_finished_by_the_next_call(tmp_path, template, seed, count, figure):
-    """Killed before drawn operations: the resumed run agrees with one that never was cut off in all but ids and times."""
-    kills, chance = count(40, 300, "kills"), random.Random(seed)
-    figure(
-        "operations of a night", killed(tmp_path, template, lambda every: sorted(chance.sample([*every], min(kills, len(every)))))
-    )
+    """Cut off before drawn operations: the resumed run agrees with one that never was in all but ids and times."""
+    every, kills = counted(template), count(40, 300, "kills")
+    cut_off(tmp_path, template, random.Random(seed).sample(range(1, every + 1), kills))
+
+    figure("operations of a night", every)
 
 
 def test_R31_a_missed_week_equals_seven_nights(tmp_path, template):

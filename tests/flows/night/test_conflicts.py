@@ -66,14 +66,14 @@ def test_what_may_hold_together_is_left(memory, clock, first, second):
     assert before == [(one.id, one.flag, one.superseded_by) for one in memory.get_all(limit=100) if isinstance(one, SemanticMemory)]
 
 
+ONE_PERSON = [
+    ("My sister's name is Freya", "Freya lives in Bergen", "My sister lives in Oslo"),
+    ("我姐姐叫李小雨", "李小雨住在昆明", "我姐姐住在成都"),
+]
+
+
 @pytest.mark.spec("T-01", "S3-45")
-@pytest.mark.parametrize(
-    ("named", "elsewhere", "here"),
-    [
-        ("My sister's name is Freya", "Freya lives in Bergen", "My sister lives in Oslo"),
-        ("我姐姐叫李小雨", "李小雨住在昆明", "我姐姐住在成都"),
-    ],
-)
+@pytest.mark.parametrize(("named", "elsewhere", "here"), ONE_PERSON)
 def test_one_person_under_two_names_has_one_home(memory, clock, named, elsewhere, here):
     """Once it is known who somebody is, what was said later of them replaces what was said before, and stays so."""
     old = memory.remember(elsewhere).memory
@@ -90,6 +90,24 @@ def test_one_person_under_two_names_has_one_home(memory, clock, named, elsewhere
     assert memory.get(new.id).live
     assert {} == night(memory)
     assert () == tuple(memory.admin.check().problems)
+
+
+@pytest.mark.parametrize("said", ONE_PERSON)
+@pytest.mark.parametrize("how", ["pinned", "believed more", "said at once"])
+def test_one_slot_alone_replaces_nothing_that_stands_firmer(memory, clock, how, said):
+    """What is pinned, what came from a better source, and what was said in the same moment is flagged; both stay live."""
+    named, elsewhere, here = said
+    old = memory.remember(elsewhere, pinned=how == "pinned").memory
+    clock.advance(days=0 if how == "said at once" else 1)
+    new = memory.remember(here, origin="assistant" if how == "believed more" else "user").memory
+    clock.advance(days=1)
+    memory.remember(named)
+    clock.advance(days=1)
+
+    assert {"flagged": 1} == night(memory)
+    assert memory.get(old.id).live and memory.get(new.id).live
+    assert {(new.id,), (old.id,)} == {memory.get(old.id).flagged_with, memory.get(new.id).flagged_with}
+    assert {} == night(memory)
 
 
 def test_undoing_it_brings_the_earlier_back_for_good(memory, clock):

@@ -8,11 +8,13 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+import exports
 import pytest
 from models import server as fake
 from models.chat_server import USAGE, reading
 from models.server import Answer, error, says
 
+from yiku.errors import NotFound
 from yiku.models import endpoint
 from yiku.types import Origin, Standing, State
 
@@ -37,17 +39,21 @@ def _short_pauses(monkeypatch):
 
 
 def answers(server: fake.Server, **by_field: Any) -> list[str]:
-    """Answer each question by the field that its schema asks for; the list fills with what was asked."""
+    """Answer each question by the field that its schema asks for, others with nothing; the list fills with what was asked."""
     asked: list[str] = []
 
     def answer(request: Mapping[str, Any]) -> Answer:
         schema = json.dumps(request["response_format"])
-        name = next(name for name in ("same", "verdict", "sentences") if f'"{name}"' in schema)
-        asked.append(request["messages"][1]["content"])
-        value = by_field[name]
+        name = next(name for name in ("same", "verdict", "sentences", "lines") if f'"{name}"' in schema)
+        value = by_field.get(name, [])
+        if name in by_field:
+            asked.append(request["messages"][1]["content"])
         if isinstance(value, Answer):
             return value
-        return says(json.dumps({name: value(asked[-1]) if callable(value) else value}, ensure_ascii=False), usage=USAGE)
+        return says(
+            json.dumps({name: value(request["messages"][1]["content"]) if callable(value) else value}, ensure_ascii=False),
+            usage=USAGE,
+        )
 
     server.always = answer
     return asked
@@ -232,9 +238,75 @@ def test_erasing_a_source_erases_the_summary(memory, clock, server):
     assert [] == [one for one in memory.get_all(limit=50) if one.id == summary]
 
 
+@pytest.mark.spec("T-39")
+@pytest.mark.parametrize(
+    "case",
+    [
+        (FREYA, "freya", "Freya sails and has two dogs.", True),
+        (CHINESE, "王小雨", "王小雨开一家茶馆，养了两只猫。", True),
+        (CHINESE, "王小雨", "王小雨开一家茶馆，养了两只猫。", False),
+    ],
+)
+def test_a_summary_travels_with_its_sources(memory, clock, server, tmp_path, case):
+    """In another home, too, it goes with one of them, and comes in with all of them or not at all; imported twice it is there once."""
+    facts, name, sentence, trust = case
+    told = [{"text": sentence, "from": [1, 3]}]
+    answers(server, same=[], verdict="both", sentences=lambda text: told if about(text) == name else [])
+    first, _, third = tell(memory, clock, *facts, entities=[name])
+    done = memory.admin.consolidate()
+    summary = next(item for item in done.items if item.action == "added").ids[0]
+    memory.admin.export(tmp_path / "export.jsonl")
+    (line,) = [line for line in exports.lines(tmp_path / "export.jsonl") if line.get("standing") == "summary"]
+    assert [first.id, third.id] == line["made_of"]
+
+    exports.taken(tmp_path / "other", tmp_path / "export.jsonl", trust=trust)
+    assert 0 == exports.taken(tmp_path / "other", tmp_path / "export.jsonl", trust=trust).memories
+    with exports.opened(tmp_path / "other") as other:
+        row = other.get(summary)
+        cited = other._handle.store.nights.summarized(other._handle.own()[0], [row.n])
+        assert {row.n: sorted(other.get(one.id).n for one in (first, third))} == cited
+        other.admin.erase(third.id)
+        with pytest.raises(NotFound):
+            other.get(summary)
+    again = exports.taken(tmp_path / "other", tmp_path / "export.jsonl", trust=trust)
+    assert ({"erased": 2}, ()) == (again.skipped, again.problems)
+    without = [line for line in exports.lines(tmp_path / "export.jsonl") if line.get("id") != third.id]
+    less = exports.taken(tmp_path / "third", exports.written(tmp_path / "less.jsonl", without), trust=trust)
+    assert (2, {"summaries of what is not here": 1}) == (less.memories, less.skipped)
+
+
 def test_without_a_model_no_summary_is_written(blank, home, clock):
     """It waits; nothing is stored that nobody said."""
     with reading(blank, home, type("S", (), {"url": None})(), clock=clock) as memory:
         tell(memory, clock, *FREYA, entities=["Freya"])
 
         assert "added" not in memory.admin.consolidate().counts
+
+
+# ------------------------------------------------------------------ the compiled identity
+
+
+@pytest.mark.spec("S3-204")
+@pytest.mark.parametrize("said", [("I live in Oslo.", "- Lives in Oslo."), ("我住在成都。", "- 住在成都。")])
+def test_the_model_compiles_what_changed_of_the_identity(memory, home, clock, server, said):
+    """USER.md is summed up by the model, once for each change; where it fails, the rules do it and the next night asks again."""
+    text, line = said
+    asked = answers(server, same=[], sentences=[], lines=[line])
+    tell(memory, clock, text)
+    memory.admin.consolidate()
+    summary = home / "identity" / "compiled" / "user.summary.md"
+    clock.advance(days=1)
+    memory.admin.consolidate()
+
+    assert line == summary.read_text().strip()
+    assert 1 == len(asked)
+
+    server.always = lambda _request: error(500)
+    tell(memory, clock, "I like green tea. 我喜欢绿茶。")
+    memory.admin.consolidate()
+    assert "绿茶" in summary.read_text()
+
+    answers(server, same=[], sentences=[], lines=[line])
+    clock.advance(days=1)
+    memory.admin.consolidate()
+    assert line == summary.read_text().strip()

@@ -232,3 +232,39 @@ def test_an_end_that_fits_two_nights_is_ambiguous(memory, clock, monkeypatch):
         memory.admin.consolidate(phase=0)
     with pytest.raises(Ambiguous, match="fits night-"):
         memory.admin.report("0000aaaa")
+
+
+# ------------------------------------------------------------------ the compiled identity
+
+
+def put(home, name, text):
+    path = home / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+
+
+@pytest.mark.spec("S3-204")
+def test_the_night_compiles_what_changed_of_the_identity(lived, home, clock):
+    """Summaries of the agent's files and of USER.md, the second night only of what changed; those of a missing file are not made."""
+    put(home, "identity/SOUL.md", "# Soul\n\n- Never lie, not even to be kind.\n- 绝不说谎，哪怕出于好意。\n")
+    lived.admin.consolidate()
+    folder = home / "identity" / "compiled"
+    first = {path.name: path.read_text() for path in folder.iterdir()}
+
+    assert "绝不说谎" in first["soul.summary.md"] and "Never lie" in first["soul.summary.md"]
+    assert "Oslo" in first["user.summary.md"]
+    assert "agent.core.md" not in first
+
+    lived.remember("我住在卑尔根。")
+    put(home, "identity/SOUL.md", "# Soul\n\n- Say what you do not know.\n")
+    clock.advance(days=1)
+    lived.admin.consolidate()
+    second = {path.name: path.read_text() for path in folder.iterdir()}
+
+    assert "Say what you do not know." in second["soul.summary.md"]
+    assert "卑尔根" in second["user.summary.md"] and "卑尔根" in (home / "USER.md").read_text()
+    assert "unchanged" == lived.prompts.compile(strategy="rules").summaries[0].action
+
+    clock.advance(days=1)
+    lived.admin.consolidate()
+    assert second == {path.name: path.read_text() for path in folder.iterdir()}

@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from yiku import Memory
-from yiku.errors import NotFound
+from yiku.errors import CannotUndo, NotFound
 from yiku.rules.deciding.slots import index_tokens
 from yiku.rules.night import fading
 from yiku.types import Kind, Memories, SemanticMemory, Standing, State, UpdateMemory
@@ -238,6 +238,8 @@ def test_undo_of_a_run_names_what_is_gone_for_good(memory, clock):
     statements = passing(memory)
     clock.advance(days=31)
     done = memory.admin.consolidate()
+    with pytest.raises(CannotUndo, match=f'erased or lost; `yiku undo "{done.run}"` takes back the rest'):
+        memory.admin.undo(done.items[0].operation)
     back = memory.admin.undo_run(done.run)
 
     assert {"expired": 2, "purged": 1} == done.counts

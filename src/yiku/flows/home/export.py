@@ -44,6 +44,7 @@ from yiku.types import (
     Scratchpad,
     SemanticMemory,
     Source,
+    Standing,
     Turn,
     Turns,
 )
@@ -222,7 +223,7 @@ def _change(handle: Handle, scope: int, row: ChangeRow, memories: Mapping[int, _
     elif (lived := memories.get(row.row)) is None:
         return
     elif row.table == "memories" and row.action == "insert":
-        yield {"type": "memory", **lived.line()}
+        yield {"type": "memory", **lived.line(), **_made_of(handle, scope, lived.today)}
     elif row.table == "memories":
         before = {name: value for name, value in (row.before or {}).items() if name not in COUNTED}
         yield {"type": "update", "memory": lived.today.id, "before": plain(before), "after": plain(lived.after(row, before))}
@@ -335,6 +336,14 @@ def _memories(handle: Handle, scope: int, ns: Sequence[int]) -> dict[int, _Histo
         for change in handle.store.journal([scope], table=table, row_ns=[memory.n for memory in found], after=0):
             changes.setdefault(change.row, []).append(change)
     return {memory.n: _History(memory, sorted(changes.get(memory.n, []), key=lambda c: c.number)) for memory in found}
+
+
+def _made_of(handle: Handle, scope: int, memory: SemanticMemory) -> Line:
+    """Name the statements that a summary was made from; nothing for others."""
+    if memory.standing is not Standing.SUMMARY:
+        return {}
+    ns = handle.store.nights.summarized(scope, [memory.n]).get(memory.n)
+    return {"made_of": [row.id for row in handle.store.memories([scope], Memories(ns=ns))]} if ns else {}
 
 
 # ------------------------------------------------------------------ what grew out of sessions

@@ -29,7 +29,7 @@ from yiku.flows.keep.record import ROLES
 from yiku.flows.keep.remember import PRIORITIES
 from yiku.rules.deciding import conflict
 from yiku.rules.sessions.messages import holds
-from yiku.types import Attachment, Cause, Record, Relation, SemanticMemory, Slot, Source, Turn
+from yiku.types import Attachment, Cause, Record, Relation, SemanticMemory, Slot, Source, Standing, Turn
 
 T = TypeVar("T")
 Check = Callable[[Handle, Any, str], Any]
@@ -259,7 +259,7 @@ _CHECKS: Mapping[str, Check] = {
 
 def memory(handle: Handle, line: Mapping[str, Any]) -> SemanticMemory:
     """Parse a memory as it was when added."""
-    given = {name: value for name, value in line.items() if name not in ("type", "was", "crc")}
+    given = {name: value for name, value in line.items() if name not in ("type", "was", "made_of", "crc")}
     found = parse(handle, SemanticMemory, given)
     was = line.get("was") or {}
     if not isinstance(was, Mapping):
@@ -273,6 +273,14 @@ def memory(handle: Handle, line: Mapping[str, Any]) -> SemanticMemory:
     if found.superseded_by == found.id:
         checks.refuse("superseded_by", "names the memory itself")
     return replace(found, content_hash=_said(found))
+
+
+def made_of(line: Mapping[str, Any]) -> tuple[str, ...]:
+    """Parse the ids of the statements that a summary was made from; empty for other memories."""
+    found = tuple(id(entry, "made_of") for entry in _listed(line.get("made_of") or [], "made_of"))
+    if found and line.get("standing") != Standing.SUMMARY:
+        checks.refuse("made_of", "belongs to a summary")
+    return found
 
 
 def source(handle: Handle, given: object) -> Source:

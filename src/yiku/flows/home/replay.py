@@ -38,6 +38,7 @@ from yiku.types import (
     Cause,
     Change,
     ChangeRow,
+    CiteSources,
     Episode,
     Expect,
     Kind,
@@ -65,6 +66,7 @@ WAITING = "imported: waits for its place among what is known"
 DOUBLE = "imported: another statement with the same words came in with it"
 KEPT_AS_IT_IS = "changed here since"  # the name under which changes are counted that this store does not take over
 ERASED = "erased"
+UNFOUNDED = "summaries of what is not here"
 
 Problem = Callable[[int, str], None]
 
@@ -227,7 +229,7 @@ class _Operation:
                         turns.append(self._turn(line, record))
                     case "memory":
                         if line in memories:
-                            self._memory(memories[line])
+                            self._memory(memories[line], export_lines.made_of(record))
                     case "hide":
                         self._hide(record)
                     case "episode" | "scratchpad" | "attachment":
@@ -371,18 +373,22 @@ class _Operation:
 
     # -------------------------------------------------------------- memories
 
-    def _memory(self, claimed: SemanticMemory) -> None:
+    def _memory(self, claimed: SemanticMemory, made_of: Sequence[str] = ()) -> None:
+        """Import a new memory. made_of: the statements that it sums up; without all of them it is left out, and made anew."""
         run, handle = self.run, self.run.handle
         memory = claimed if run.trust else import_trust.memory(claimed, handle.now())
         memory = replace(memory, sources=tuple(map(self._drop_moved_span, memory.sources)))
         place = _place(memory)
-        self._flush_if_pending(memory.id, place)
+        self._flush_if_pending(memory.id, place, *made_of)
         own = handle.own()
         there = handle.store.memories(own, Memories(ids=[memory.id])) if own else []
         if memory.id in run.seen or there:
             run.ours.add(memory.id)
             run.counts["known"] += 1
             return self._raise(there[0], claimed) if there and run.trust else None
+        cited = handle.store.memories(own, Memories(ids=made_of)) if own and made_of else []
+        if {*made_of} - {row.id for row in cited} - run.seen:
+            return run.skip(UNFOUNDED)
         self._check_successor(memory.id, memory.line, memory.superseded_by)
         run.ours.add(memory.id)
         self._count("memories")
@@ -399,6 +405,7 @@ class _Operation:
         self._remember_new(memory.id)
         self.touched.add(place)
         self.changes.append(AddMemory(memory, index_tokens(memory)))
+        self.changes += [CiteSources(memory.id, [row.n for row in cited])] if cited else []
         run.size += len(memory.content)
         return None
 

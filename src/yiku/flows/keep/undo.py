@@ -72,8 +72,11 @@ def undo(handle: Handle, operation: int, *, dry_run: bool = False) -> Undone:
 
     def attempt() -> Undone:
         done = _changes_of(handle, number)
-        refuse_under_later(handle, number, done)
-        back = reversal(handle, number, done)
+        try:
+            refuse_under_later(handle, number, done)
+            back = reversal(handle, number, done)
+        except CannotUndo as error:
+            raise _with_the_rest(error, done) from error
         if dry_run:
             return Undone(number, len(back.rows), back.turns, 0, back.records)
         cause = handle.cause("undo", f"{RUN} {done[0].run}" if done[0].run else f"{OPERATION} {number}")
@@ -110,6 +113,13 @@ def reversal(
     hidden = [back for change in turns for back in _turns_back(handle, change)]
     others = [_record_back(handle, number, change) for change in reversed(grown)]
     return Reversal([*changes, *hidden, *others], expect, rows, len(hidden), len(others))
+
+
+def _with_the_rest(error: CannotUndo, done: Sequence[ChangeRow]) -> CannotUndo:
+    """Say what takes back the rest, where the operation is one of a run: that goes decision by decision."""
+    if len({change.transaction for change in done}) == 1:
+        return error
+    return CannotUndo(f'{error.detail}; `yiku undo "{done[0].run}"` takes back the rest of its run')
 
 
 def _changes_of(handle: Handle, number: int) -> list[ChangeRow]:

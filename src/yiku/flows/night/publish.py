@@ -1,5 +1,5 @@
 """
-Phase 7, publish: write MEMORY.md and USER.md, the snapshot, the summaries of days and the report of the run.
+Phase 7, publish: write MEMORY.md, USER.md, the compiled identity, the snapshot, the summaries of days and the report of the run.
 
 Everything here is made of what the database holds, so it is made again whenever it is asked for, nothing is written where nothing
 changed, and none of it is a decision. What a person edited in the pages is read first, as theirs: it carries no name of the
@@ -19,9 +19,13 @@ from yiku.errors import StoreBusy
 from yiku.files import reports
 from yiku.flows.night.report import language, of_run
 from yiku.flows.night.run import Night
-from yiku.flows.notes import publish, sync
+from yiku.flows.notes import publish as pages
+from yiku.flows.notes import sync
+from yiku.flows.prompts import publish
+from yiku.flows.prompts.compile import compile_identity
 from yiku.rules.night import report as report_rules
 from yiku.rules.night import snapshot as snapshot_rules
+from yiku.rules.prompts.condense import TARGETS
 from yiku.types import Condition, Episode, Memories, NightItem, Records, RunReport, SemanticMemory, Turns
 
 DAYS = 7  # of which a summary is made, if nights were missed
@@ -35,6 +39,7 @@ def steps(night: Night) -> Iterator[NightItem]:
     if root is None or night.dry_run:
         return
     _pages(night)
+    _identity(night)
     yield from ()
     if night.over():
         return
@@ -52,12 +57,26 @@ def _pages(night: Night) -> None:
     handle = replace(night.handle, run=None)
     try:
         done = publish.publish(handle)
-        if pages := [page.path for page in done.pages if page.action != "held"]:  # also those of a night that was cut off
-            sync.sync_files(handle, pages)
+        if written := [page.path for page in done.pages if page.action != "held"]:  # also those of a night that was cut off
+            sync.sync_files(handle, written)
     except StoreBusy as error:
         night.notes.append(f"pages were not published: {error.detail}")
         return
     night.notes.extend(f"{page.path} {page.why}" for page in done.pages if page.action == "held")
+
+
+def _identity(night: Night) -> None:
+    """Compile each identity file that changed, by the model if the night has one; one that cannot be compiled is a note."""
+    handle = replace(night.handle, run=None)
+    for name in TARGETS:
+        if night.over():
+            return
+        try:
+            done = compile_identity(handle, only=(name,), strategy="auto" if night.model is not None else "rules")
+        except StoreBusy as error:
+            night.notes.append(f"the identity was not compiled: {error.detail}")
+            return
+        night.notes.extend(f"{one.path} was not compiled: {one.why}" for one in done.summaries if one.action == "held")
 
 
 # ------------------------------------------------------------------ for people to read
@@ -65,7 +84,7 @@ def _pages(night: Night) -> None:
 
 def _snapshot(night: Night, root: Path) -> None:
     handle = night.handle
-    rows = handle.store.with_details(publish.pool(handle))
+    rows = handle.store.with_details(pages.pool(handle))
     counted = handle.store.upkeep.counts([night.scope])
     counts = {"memories": sum(counted["kinds"].values()), **{name: counted[name] for name in ("turns", "sessions", "episodes")}}
     page = snapshot_rules.page(rows, counts, night.now, language(handle, [night.scope]))

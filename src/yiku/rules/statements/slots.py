@@ -208,7 +208,8 @@ def _gap_end(template: Template, index: int, own: Sequence[Word], at: int) -> in
         if isinstance(part, Gap) and part.sort == "noun" and end > at and own[end].flags & F.PLACE:
             return end  # a nurse in Bergen
         inside = own[end].text == "." and at < end < len(own) - 1  # St. Quillgate: the sentence goes on
-        if (own[end].sign and not inside) or (end > at and own[end].flags & _ENDS_VALUE):
+        inside |= at < end and _possesses(own, end)  # I like Ann's brother: no 's of `is`
+        if (own[end].sign or (end > at and own[end].flags & _ENDS_VALUE)) and not inside:
             return end
     return min(len(own), at + MOST_WORDS)
 
@@ -234,12 +235,28 @@ def _exactly(told: PartialClause, value: Value) -> Value | None:
             if value.sort in _NAMED and inside[0].cjk and exact.start == value.start:
                 # where no spaces are written a name goes on to where the gap ends
                 return None if flags_of(inside) & (F.POSSESSIVE | F.IT | F.VERB) else value
+            if value.sort in _NAMED and _owns(inside, exact):
+                return None
             if value.sort == "place" and _is_a_brand(told.text[exact.start : exact.end]):
                 return None
             return Value(value.sort, exact.start, min(exact.end, value.end), exact.text, exact.dated, exact.exact)
     if value.sort in ("time", "amount", "clock") or not _fits(told.text, value.sort, inside):
         return None
     return _listed(value, inside)
+
+
+def _owns(inside: Sequence[Word], name: Value) -> bool:
+    """Whether something belongs to who or what is named: Ann of Ann's office."""
+    place = next((place for place, word in enumerate(inside) if word.start >= name.end), len(inside))
+    return 0 < place < len(inside) - 1 and _possesses(inside, place)
+
+
+def _possesses(own: Sequence[Word], place: int) -> bool:
+    """Whether a word says that what follows belongs to who stands before: Ann's brother, James' brother, 安的弟弟."""
+    if own[place].flags & F.POSSESSIVE:
+        return True
+    before, behind = own[place - 1], own[place + 1 :]
+    return own[place].text == "'" and before.text.endswith("s") and before.end == own[place].start and len(behind) > 0
 
 
 def _listed(value: Value, inside: Sequence[Word]) -> Value:
