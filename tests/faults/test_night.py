@@ -158,16 +158,24 @@ def cut_off(folder: Path, template: Path, ns: Sequence[int]) -> None:
     line, theirs = READY.Pipe()
     child = READY.Process(target=stopping, args=(home, ns, theirs))
     child.start()
-    for n in sorted(ns):
-        assert n == line.recv()
-        shutil.copytree(home, copy)
-        if n == max(ns):
-            child.kill()
-            child.join()
-        night(copy)
-        assert whole(template) == state(copy), f"cut off before operation {n}"
-        shutil.rmtree(copy)
-        line.send(None)
+    try:
+        for n in sorted(ns):
+            assert n == line.recv()
+            shutil.copytree(home, copy)
+            if n == max(ns):
+                child.kill()
+            night(copy)
+            assert {} == differing(whole(template), state(copy)), f"cut off before operation {n}"
+            shutil.rmtree(copy)
+            line.send(None)
+    finally:
+        child.kill()
+        child.join()
+
+
+def differing(wanted: dict[str, Any], found: dict[str, Any]) -> dict[str, tuple[Any, Any]]:
+    """What is not as it should be, by name: what was wanted, and what is there."""
+    return {name: (wanted[name], found[name]) for name in wanted if wanted[name] != found[name]}
 
 
 @pytest.mark.long
