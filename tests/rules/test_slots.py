@@ -478,18 +478,6 @@ def test_another_thing_has_another_slot(one: str, other: str) -> None:
     assert first is None or second is None or first.key != second.key
 
 
-@pytest.mark.parametrize(
-    ("text", "predicate", "object_"),
-    [],
-)
-def test_a_name_with_its_number_is_one_value(text: str, predicate: str, object_: str) -> None:
-    """React 18 is no eighteen of something; nobody knows whether there is one of it."""
-    slot = slots.read(text)
-
-    assert slot
-    assert (predicate, object_, Cardinality.UNKNOWN) == (slot.predicate, slot.object, slot.cardinality)
-
-
 @pytest.mark.spec("T-02")
 @pytest.mark.parametrize(
     ("owner", "owned", "object_"),
@@ -523,18 +511,6 @@ def test_a_part_of_a_place_is_not_the_place(text: str) -> None:
 def test_what_stands_between_commas_is_a_name_or_nothing(text: str) -> None:
     """`My dentist, Dr. Moss, is away` names him; an aside names nobody."""
     assert slots.read(text) is None
-
-
-@pytest.mark.parametrize(
-    ("affirmed", "denied"),
-    [],
-)
-def test_a_denial_shares_the_slot_of_what_it_denies(affirmed: str, denied: str) -> None:
-    """The later of the two wins; and what is denied of one thing says nothing of another."""
-    first, second = slots.read(affirmed), slots.read(denied)
-
-    assert first and second and first.key == second.key
-    assert keys.denies(first.predicate) is not keys.denies(second.predicate)
 
 
 @pytest.mark.parametrize(
