@@ -150,7 +150,7 @@ def test_routes_are_added_up_with_their_weights(manager):
     assert [0.8] == [one.score for one in alone]
 
 
-@pytest.mark.spec("S4-15", "S4-36")
+@pytest.mark.spec("S4-15", "S4-36", "T-37")
 def test_the_long_term_file_comes_first_among_equals(manager):
     found = manager.searcher._merge_results([], [word_hit("log", 1.0), word_hit("lasting", 1.0, "MEMORY.md")])
     assert ["lasting", "log"] == [one.chunk_id for one in found]
@@ -158,7 +158,7 @@ def test_the_long_term_file_comes_first_among_equals(manager):
         HybridConfig(vector_weight=0, text_weight=0)
 
 
-@pytest.mark.spec("S4-34", "S4-35", "S4-46")
+@pytest.mark.spec("S4-34", "S4-35", "S4-46", "T-37")
 def test_search_is_asynchronous_bounded_and_cuts_by_route(manager):
     """A hit of words alone passes, `min_score=0` is no default, and the sync twin works inside a running loop."""
     for n in range(8):
