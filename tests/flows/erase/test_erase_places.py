@@ -41,7 +41,7 @@ TEXTS = (
     r"memory/\d{4}-\d\d-\d\d\.md",
     r"memory/archive/\d{4}-\d\d-\d\d\.md",
     r"memory/(?!archive/)[^\d][^/]*\.md",
-    r"documents/.+",
+    r"documents/(?!\.copied$).+",
     r"skills/.+",
     r"identity/(?!compiled/).+",
     r"identity/compiled/(soul\.summary|agent\.core|agent\.tooling|user\.summary|persona\.custom)\.md",
@@ -59,6 +59,7 @@ NO_TEXTS = (
     r"vectors/(vectors\.db(-wal|-shm)?|lock|\d+\.columns)",
     r"transcripts/\d+/mark",
     r"identity/compiled/\.compiled_at",
+    r"documents/\.copied",
     r"reports/[\d-]{16}[0-9a-f]{8}\.json",
     r"inbox/(mark|reserve|shown)",
     r"locks/(backup|consolidate|embedder|hooks|inbox|learner|note-writer|notes|sessions|transcripts|watcher|write)\.lock",
@@ -87,6 +88,8 @@ def say_everywhere(home: Path, sentence: str, neighbour: str) -> str:
         write(home, "documents/plain.txt", said)
         write(home, "skills/tea.md", f"---\nname: tea\n---\n\n> {said}\n")
         write(home, "memory/ideas.md", f"{sentence}\r\n\r\n{neighbour}\r\n")
+        write(home.parent, "vault/Garden 花园.md", f"# Garden\n\n{said}\n")
+        memory.notes.index_document(home.parent / "vault", update=True)
         memory.notes.append_daily(said, {"of": [sentence]}, said_at="2020-05-05T10:00")
         memory.notes.append_daily(said, {"from": "chat 聊天"})
         memory.notes.promote(said, topic="Things 事物", summary=sentence)
