@@ -49,7 +49,7 @@ check: $(DEV)  ## format, lint, types, import contracts, spelling, tests of docu
 	@$(BIN)/codespell
 	@$(PYTEST) tests/docs tests/bench
 
-soak-short: $(DEV)  ## each promise under kills, races, faults, and all cases of all tables: some twenty minutes; ends with a table
+soak-short: $(DEV)  ## each promise under kills, races, faults, and all cases of all tables: some 25 minutes; ends with a table
 	$(if $(ONLY),,@YIKU_WHOLE=1 $(PYTEST) -n auto --dist worksteal --ignore=tests/docs --ignore=tests/bench)
 	@YIKU_SOAK=short YIKU_SOAK_ONLY='$(ONLY)' $(PYTEST) tests/soak -s --timeout=900 $(ARGS)
 

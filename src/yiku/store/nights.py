@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -118,7 +119,7 @@ def keep_item(connection: apsw.Connection, scope: int, change: KeepItem, operati
     return (index.fetch_one(connection, sql, scope, change.run, *written)[0],)
 
 
-def prune(connection: apsw.Connection, scope: int, change: Prune) -> Iterable[int]:
+def prune(connection: apsw.Connection, scope: int, change: Prune, operation: int) -> Iterable[int]:
     """Drop what nothing refers to any more; the counts are those of Prune.COUNTED."""
     at, counts = row_codec.micros(change.older_than), list[int]()
     newest = "select max(n) from published p where p.scope_id = published.scope_id and p.page = published.page"
@@ -136,6 +137,9 @@ def prune(connection: apsw.Connection, scope: int, change: Prune) -> Iterable[in
     ):
         gone = connection.execute(f"delete from {table} where scope_id = ?1 and {condition} returning 1", bound).fetchall()
         counts.append(len(gone))
+    if change.kept and any(counts):
+        item = replace(change.kept.item, evidence=dict(zip(Prune.COUNTED, counts, strict=True)))
+        keep_item(connection, scope, replace(change.kept, item=item), operation)
     return counts
 
 

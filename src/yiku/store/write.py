@@ -173,6 +173,8 @@ def _write(connection: apsw.Connection, scope: int, change: Change, journal: Jou
             return nights.cite_sources(connection, scope, change)
         case KeepItem():
             return nights.keep_item(connection, scope, change, journal.transaction)
+        case Prune():
+            return nights.prune(connection, scope, change, journal.transaction)
         case IndexFile() | DropFile() | EmptyNotes():
             return notes.write(connection, scope, change)
         case _:
@@ -198,8 +200,6 @@ def _work(connection: apsw.Connection, scope: int, change: Change, at: int) -> I
             return jobs.end(connection, scope, change)
         case KeepReply():
             return jobs.keep_reply(connection, scope, change)
-        case Prune():
-            return nights.prune(connection, scope, change)
         case KeepRun():
             return nights.keep_run(connection, scope, change)
         case KeepPageVersion():

@@ -182,11 +182,16 @@ class Purge:
 
 @value(frozen=True, slots=True)
 class Prune:
-    """Drop what nothing refers to any more: unused tags, and what is older than a time of the others that are counted."""
+    """
+    Drop what nothing refers to any more: unused tags, and what is older than a time of the others that are counted.
+
+    kept: the decision that is written down with it, and with the counts as its evidence, if anything was dropped
+    """
 
     COUNTED = ("tags", "receipts", "accesses", "page_versions", "decisions")
 
     older_than: datetime
+    kept: KeepItem | None = None
 
 
 @value(frozen=True, slots=True)

@@ -51,12 +51,13 @@ _LEFT_HERE = frozenset("backups locks damaged vectors transcripts reserve store.
 # ------------------------------------------------------------------ making one
 
 
-def backup(handle: Handle, to: str | os.PathLike[str] | None = None, *, nightly: bool = False) -> Backup | None:
+def backup(handle: Handle, to: str | os.PathLike[str] | None = None, *, nightly: bool = False, merge: bool = True) -> Backup | None:
     """
     Copy everything in one snapshot, and read the copy back.
 
     to:      a new or empty folder outside: the whole home goes there
     nightly: only when none was made in the last 20 hours; of the nightly ones, 7 are kept. None when there was nothing to do
+    merge:   after a nightly one, merge the segments of the indexes too
     """
     home = Home(handle.home)
     if checks.flag(nightly, "nightly") and to is not None:
@@ -73,7 +74,8 @@ def backup(handle: Handle, to: str | os.PathLike[str] | None = None, *, nightly:
             if nightly:
                 _prune(home.backups, path)
                 with suppress(StoreError):  # the copy is made; the next night merges
-                    handle.store.upkeep.merge()
+                    if merge:
+                        handle.store.upkeep.merge()
             return _report(path, copied, began, _missing(home, copied))
     except StoreBusy:
         if nightly:  # another process is making it

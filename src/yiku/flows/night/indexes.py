@@ -65,12 +65,10 @@ def prune(night: Night) -> Iterator[NightItem]:
     if night.dry_run or night.over():
         return
     store, cause = night.handle.store, night.handle.cause(OPERATION, UNUSED)
-    counts = store.apply(night.scope, [Prune(night.now - KEPT)], cause).rows[0]
+    item = NightItem(phase=night.phase, action="purged", ids=(), reason=UNUSED, evidence={}, at=night.handle.now())
+    counts = store.apply(night.scope, [Prune(night.now - KEPT, KeepItem(night.run.id, item))], cause).rows[0]
     if any(counts):
-        evidence = dict(zip(Prune.COUNTED, counts, strict=True))
-        item = NightItem(phase=night.phase, action="purged", ids=(), reason=UNUSED, evidence=evidence, at=night.handle.now())
-        store.apply(night.scope, [KeepItem(night.run.id, item)], cause)
-        yield item
+        yield replace(item, evidence=dict(zip(Prune.COUNTED, counts, strict=True)))
 
 
 def copies(night: Night) -> Iterator[NightItem]:
@@ -81,11 +79,14 @@ def copies(night: Night) -> Iterator[NightItem]:
 
 
 def merge(night: Night) -> Iterator[NightItem]:
-    """Make the backup if one is due, which merges the segments too, or merge them alone."""
+    """Make the backup if one is due, and merge the segments; what failed is a note."""
     if not night.dry_run and not night.over():
         try:
-            if backup.backup(night.handle, nightly=True) is None:
-                night.handle.store.upkeep.merge()
+            backup.backup(night.handle, nightly=True, merge=False)
         except StoreError as error:
             night.notes.append(f"no backup: {error.detail or type(error).__name__}")
+        try:
+            night.handle.store.upkeep.merge()
+        except StoreError as error:
+            night.notes.append(f"the segments were not merged: {error.detail or type(error).__name__}")
     yield from ()

@@ -58,7 +58,8 @@ def _pages(night: Night) -> None:
     try:
         done = publish.publish(handle)
         if written := [page.path for page in done.pages if page.action != "held"]:  # also those of a night that was cut off
-            sync.sync_files(handle, written)
+            failed = sync.sync_files(handle, written).failed or {}
+            night.notes.extend(f"{path} was not indexed: {why}" for path, why in failed.items())
     except StoreBusy as error:
         night.notes.append(f"pages were not published: {error.detail}")
         return
