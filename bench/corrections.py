@@ -21,13 +21,16 @@ import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "src"))  # this checkout, installed or not
+sys.path[:0] = [str(ROOT / "src"), str(ROOT / "bench")]  # this checkout, installed or not
 
-from yiku import Memory  # noqa: E402  (after the path)
+import embedded  # noqa: E402  (after the path)
+
+from yiku import Memory  # noqa: E402
 from yiku.rules.learning.drafts import drafts  # noqa: E402
 from yiku.types import Cardinality, Hit, SemanticMemory, Turn  # noqa: E402
 
@@ -58,8 +61,8 @@ class Judged:
 def judged(case: Mapping[str, Any], folder: Path, *, model: bool) -> Judged:
     """Tell a case to a fresh home, ask, and compare."""
     clock = [_time(case["said"][0]["at"])]
-    search = "auto" if model else "words"
-    with Memory(folder, owner="user:owner", clock=lambda: clock[0], durability="fast", search=search) as memory:
+    given: dict[str, Any] = {"embedder": local_model()} if model else {"search": "words"}
+    with Memory(folder, owner="user:owner", clock=lambda: clock[0], durability="fast", **given) as memory:
         turns: list[Turn] = []
         for said in case["said"]:
             clock[0] = _time(said["at"])
@@ -81,6 +84,14 @@ def judged(case: Mapping[str, Any], folder: Path, *, model: bool) -> Judged:
         learned = memory.get_all(limit=1000, where=None)
         result.retired, result.plain = _retired(case, memory, turns, learned)
     return result
+
+
+@cache
+def local_model() -> embedded.Cached:
+    """The local model, loaded once, behind the file of vectors that the other benchmarks use."""
+    from yiku.models.e5 import LocalE5
+
+    return embedded.Cached(LocalE5(), embedded.default_path())
 
 
 def _time(text: str) -> datetime:

@@ -32,7 +32,7 @@ from yiku import Memory  # noqa: E402
 from yiku.rules.finding import said_later, supersede  # noqa: E402
 
 WEIGHTS = ROOT / "src" / "yiku" / "rules" / "finding" / "supersede_weights.py"
-TALK = ROOT / "bench" / "corrections" / "talk.jsonl"
+TALK = ROOT / "bench" / "corrections"  # a file an author, beside the questions to the cases of bench/conflicts
 REAL = {  # files of the data folder, with how many cases and how many questions of each
     "longmemeval_s_dev50.json.xz": (50, 1),
     "longmemeval_s_dev100.json.xz": (60, 1),
@@ -77,8 +77,9 @@ def all_cases() -> Iterator[tuple[str, Mapping[str, Any]]]:
     """All cases, with the set that each belongs to."""
     for case in corrections.known(()):
         yield case["id"].partition("/")[0], case
-    for line in TALK.read_text("utf-8").splitlines():
-        yield "talk", json.loads(line)
+    for file in sorted(TALK.glob("talk*.jsonl")):
+        for line in file.read_text("utf-8").splitlines():
+            yield file.stem, json.loads(line)
 
 
 def of_cases(captured: Captured, scratch: Path) -> tuple[list[Pair], Counter[str]]:
@@ -86,7 +87,7 @@ def of_cases(captured: Captured, scratch: Path) -> tuple[list[Pair], Counter[str
     pairs, holding = list[Pair](), Counter[str]()
     for number, (of, case) in enumerate(all_cases()):
         captured.clear()
-        turns = _turns(case, scratch / str(number))
+        turns = told(case, scratch / str(number))
         if captured:
             asked, terms, pool, following = captured[-1]
             answers, _ = said_later.answers(asked, terms, pool, following)
@@ -96,10 +97,11 @@ def of_cases(captured: Captured, scratch: Path) -> tuple[list[Pair], Counter[str
     return pairs, holding
 
 
-def _turns(case: Mapping[str, Any], folder: Path) -> dict[str, set[int]]:
-    """Tell a case to a home and ask; the turns of each turn and statement, by their places."""
+def told(case: Mapping[str, Any], folder: Path, embedder: Any = None) -> dict[str, set[int]]:
+    """Tell a case to a home and ask; the turns of each turn and statement, by their places. Without an embedder by words."""
     clock = [corrections._time(case["said"][0]["at"])]
-    with Memory(folder, owner="user:owner", clock=lambda: clock[0], durability="fast", search="words") as memory:
+    given: dict[str, Any] = {"search": "words"} if embedder is None else {"embedder": embedder}
+    with Memory(folder, owner="user:owner", clock=lambda: clock[0], durability="fast", **given) as memory:
         places = {}
         for place, said in enumerate(case["said"]):
             clock[0] = corrections._time(said["at"])
@@ -107,6 +109,8 @@ def _turns(case: Mapping[str, Any], folder: Path) -> dict[str, set[int]]:
             session = said.get("session") or said["at"][:10]
             places[memory.record_turn(said.get("role", "user"), said["text"], session=session, **who).id] = place
         clock[0] = corrections._time(case["ask"]["at"])
+        if embedder is not None:
+            memory.admin.embed()
         memory.recall(case["ask"]["text"])
         learned = [memory.get(one.id) for one in memory.get_all(limit=1000, where=None)]
     of = {one.id: {places[source.turn] for source in one.sources if source.turn in places} for one in learned}
@@ -254,8 +258,8 @@ def main() -> None:
     parser.add_argument("--check", action="store_true", help="only print what the sets give that were left out")
     given = parser.parse_args()
     captured: Captured = []
-    compared = said_later.compared
-    said_later.compared = lambda *read: captured.append(read) or compared(*read)  # type: ignore[func-returns-value]
+    compare = said_later.compare_hits
+    said_later.compare_hits = lambda *read: captured.append(read) or compare(*read)  # type: ignore[func-returns-value]
     with tempfile.TemporaryDirectory(dir=corrections.TMPFS if corrections.TMPFS.is_dir() else None) as scratch:
         pairs, holding = of_cases(captured, Path(scratch))
         real = [*of_talk(captured, given.folder, Path(scratch))]
