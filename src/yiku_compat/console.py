@@ -48,7 +48,7 @@ def _parser() -> argparse.ArgumentParser:
     select.set_defaults(function=_sql)
     for command in (migrate, select):
         command.add_argument("--home", help="the Yiku home [default: YIKU_HOME or ~/.yiku]")
-        command.add_argument("--scope", help="the scope [default: the owner's]")
+        command.add_argument("--scope", help="the scope [default: the owner's; `migrate s1`: each memory's own]")
     return parser
 
 
@@ -69,6 +69,6 @@ def _migrate(given: argparse.Namespace) -> int:
     package = part(PACKAGES[given.document], "migration")
     assert package is not None
     with Memory(given.home, scope=given.scope) as memory:  # makes the home where there is none
-        home, scope = memory.settings.home, memory.scope
-    print(json.dumps(asdict(package.migrate(given.old, home, scope=scope)), ensure_ascii=False))
+        home = memory.settings.home
+    print(json.dumps(asdict(package.migrate(given.old, home, scope=given.scope)), ensure_ascii=False))
     return 0

@@ -8,11 +8,12 @@ import statistics
 import time
 from pathlib import Path
 
-from compat import s0_homes
+from compat import s0_homes, s1_homes
 
 from yiku import Memory
 from yiku_compat import memory_system as ms
 from yiku_compat.memory_system import migration, old_home, views
+from yiku_compat.simple_memory import migration as s1_migration
 
 FORK = multiprocessing.get_context("fork")
 IMPORTED = "select count(*) as many from yiku_memories"
@@ -47,8 +48,38 @@ def test_R1_an_old_home_that_is_killed_while_it_moves_in_is_completed(tmp_path, 
         assert last == memory.admin.journal(limit=1)[0].number
 
 
-def _killed_after(seconds: float, old: Path, home: Path) -> None:
-    process = FORK.Process(target=_move_in, args=(old, home))
+def test_R1_an_old_database_that_is_killed_while_it_moves_in_is_completed(tmp_path, seed, count, figure):
+    """Memories by tags in several scopes: after each kill a scope is there whole or not at all, and the next run completes it."""
+    old, home = tmp_path / "old", tmp_path / "home"
+    s1_homes.build(old / "memory.db", count(1_000, 20_000, "records"), seed)
+    before, began = s1_homes.digest(old), time.monotonic()
+    done = s1_migration.migrate(old, tmp_path / "first")
+    took = time.monotonic() - began
+    whole, chance = [_imported(tmp_path / "first", scope) for scope in s1_homes.SCOPES], random.Random(seed)
+    Memory(home).close()
+
+    for _ in range(count(4, 50, "kills while moving in")):
+        _killed_after(chance.uniform(0.02, took), old, home, s1_migration.migrate)
+        for scope, many in zip(s1_homes.SCOPES, whole, strict=True):
+            assert _imported(home, scope) in (0, many)
+    s1_migration.migrate(old, home)
+    again = s1_migration.migrate(old, home)
+
+    assert whole == [_imported(home, scope) for scope in s1_homes.SCOPES]
+    assert (0, done.imported + done.merged, done.skipped) == (again.imported, again.known, again.skipped)
+    assert before == s1_homes.digest(old)
+
+
+def _imported(home: Path, scope: str) -> int:
+    """How many memories of a scope came in; the store is whole."""
+    with Memory(home, scope=scope) as memory:
+        assert () == memory.admin.check("quick").problems
+        own = "select count(*) from yiku_memories m join yiku_scopes s on s.id = m.scope_id where s.name = ?"
+        return int(str(memory.admin.sql(own, [scope]).rows[0][0]))
+
+
+def _killed_after(seconds: float, old: Path, home: Path, migrate=migration.migrate) -> None:
+    process = FORK.Process(target=_move_in, args=(old, home, migrate))
     process.start()
     process.join(seconds)
     if process.is_alive():
@@ -56,8 +87,8 @@ def _killed_after(seconds: float, old: Path, home: Path) -> None:
     process.join()
 
 
-def _move_in(old: Path, home: Path) -> None:
-    migration.migrate(old, home)
+def _move_in(old: Path, home: Path, migrate) -> None:
+    migrate(old, home)
     os._exit(0)
 
 
