@@ -19,6 +19,7 @@ from yiku.errors import InvalidInput, NotFound
 from yiku_compat import console
 from yiku_compat.migration import NotVerified
 from yiku_compat.simple_memory import MemorySqlManager, SimpleMemoryRuntime, migration, old_home
+from yiku_compat.simple_memory.export import export
 from yiku_compat.simple_memory.migration import migrate
 
 FORK = multiprocessing.get_context("fork")
@@ -322,3 +323,54 @@ def test_the_command_migrates_each_memory_to_its_scope(home, old, capsys):
     assert (2, 1, 1) == counts(capsys)
     assert 1 == console.run(["migrate", "s1", str(old.parent / "no.db"), "--home", str(home)])
     assert "NotFound" in capsys.readouterr().err
+
+
+# ------------------------------------------------------------------ the way back
+
+
+@pytest.mark.spec("S1-17", "S1-18", "S1-26", "S1-27", "S1-28", "S1-30")
+def test_what_is_written_back_has_the_documents_tables_and_comes_in_again(home, tmp_path):
+    """One scope and public, under their old ids; no other scope, nothing that was deleted; moved over once more, it is the same."""
+    s1_homes.build(tmp_path / "old" / "memory.db", 120, sampling.SEED)
+    migrate(tmp_path / "old", home)
+    manager = MemorySqlManager(home, search="words")
+    gone = next(iter(rows(home, "家庭")))
+    manager.delete(gone, "家庭")
+    counts = export(manager.handle("家庭"), tmp_path / "back")
+    for place in (tmp_path / "back", home / "back"):
+        with pytest.raises(InvalidInput):
+            export(manager.handle("家庭"), place)
+    manager.close()
+    with sqlite3.connect(tmp_path / "back" / "memory.db") as database:
+        ask = lambda sql: database.execute(sql).fetchall()  # noqa: E731
+        assert {"家庭", "public"} == {scope for (scope,) in ask("select distinct memory_scope from memory_records")}
+        assert [] == ask(f"select id from memory_records where id = '{gone}'")
+        assert counts == {table: ask(f"select count(*) from {table}")[0][0] for table in counts}
+        assert [] == ask("select * from memory_tag_rel where memory_id not in (select id from memory_records)")
+        assert [] == ask("select * from memory_tag_rel where tag_id not in (select id from memory_tags)")
+        columns = {name: kind for _, name, kind, *_ in ask("pragma table_info(memory_records)")}
+        assert {"memory_scope, created_at", "is_active, strength"} == {
+            ", ".join(column for _, _, column in ask(f"pragma index_info({name})"))
+            for (name,) in ask(
+                "select name from sqlite_master where type = 'index' and tbl_name = 'memory_records' and sql is not null"
+            )
+        }
+    database.close()
+    done = migrate(tmp_path / "back", tmp_path / "second")
+
+    assert {"strength": "INTEGER", "created_at": "REAL", "judgment": "TEXT"}.items() <= columns.items()
+    assert 0o600 == (tmp_path / "back" / "memory.db").stat().st_mode & 0o777
+    assert counts["memory_records"] == done.imported
+    for scope in ("家庭", "public"):
+        assert rows(home, scope) == rows(tmp_path / "second", scope)
+
+
+def test_the_command_writes_a_scope_back(home, old, tmp_path, capsys):
+    """`yiku-compat export s1 FOLDER --scope …`."""
+    write(old, {"id": "m-1", "judgment": "ours 家"}, {"id": "m-2", "judgment": "theirs", "memory_scope": "家庭"})
+    migrate(old, home)
+
+    assert 0 == console.run(["export", "s1", str(tmp_path / "back"), "--home", str(home), "--scope", "public"])
+    assert {"memory_records": 1, "memory_tags": 2, "memory_tag_rel": 2} == json.loads(capsys.readouterr().out)
+    assert 1 == console.run(["export", "s1", str(tmp_path / "back"), "--home", str(home), "--scope", "public"])
+    assert "name a new folder" in capsys.readouterr().err
