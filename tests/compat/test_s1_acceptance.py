@@ -259,8 +259,11 @@ def test_scope_activity_and_times_stand_under_their_names(simple, clock):
     by_scope = f"{found} where memory_scope = '家庭' and created_at >= ? order by strength desc"
 
     assert [("one", 1, at), ("two", 0, at)] == simple.manager.select(by_scope, "家庭", [at])
-    weak = "select judgment, typeof(updated_at) from memory_records where is_active = 0 and strength < 20"
-    assert [("two", "real")] == simple.manager.select(weak, "家庭")
+    weak = "select judgment, typeof(updated_at), updated_at from memory_records where is_active = 0 and strength < 20"
+    assert [("two", "real", at)] == simple.manager.select(weak, "家庭")
+    clock.advance(days=1)
+    simple.manager.strengthen(simple.manager.select("select id from memory_records where judgment = 'two'", "家庭")[0][0], "家庭")
+    assert [("two", "real", clock.now.timestamp())] == simple.manager.select(weak, "家庭")
     with pytest.raises(InvalidInput):
         simple.manager.select("delete from memory_records", "家庭")
 

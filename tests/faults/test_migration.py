@@ -169,7 +169,10 @@ def test_an_old_home_is_learned_from_and_lives_on(tmp_path, version):
 def test_a_home_of_each_version_is_upgraded_asked_and_exported(tmp_path, version):
     """What it held is asked for, exported as lines that a new home takes in whole, and exported as pages; in both of its scopes."""
     home = old_home(tmp_path / "home", version)
-    for scope, question, answer in (("user:mei", "where do I live? 我住在哪里？", "Oslo|奥斯陆"), ("user:bo", "小明喜欢什么？", "绿茶")):
+    for scope, question, answer in (
+        ("user:mei", "where do I live? 我住在哪里？", "Oslo|奥斯陆"),
+        ("user:bo", "小明喜欢什么？", "绿茶"),
+    ):
         with Memory(home, scope=scope) as memory:
             assert re.search(answer, memory.recall(question).text)
             assert () == memory.admin.check("deep").problems
