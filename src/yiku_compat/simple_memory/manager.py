@@ -11,12 +11,12 @@ import json
 import threading
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from yiku import Memory
 from yiku.errors import InvalidInput, NotFound
+from yiku_compat.simple_memory import merging
 from yiku_compat.simple_memory.memories import KINDS, PASSIVE_STRENGTH, BaseMemory, MemoryType, memory_type
 from yiku_compat.simple_memory.mirror import TagMirror
 from yiku_compat.simple_memory.scopes import checked
@@ -208,21 +208,11 @@ class MemorySqlManager:
 
     def merge(self, ids: Sequence[str], memory_scope: str) -> str:
         """
-        Keep the strongest of these memories with the tags of all; return its id. Raises NotFound before anything changes.
+        Keep the strongest of these memories with the tags of all, in one transaction; return its id. Raises NotFound, Stale.
 
-        The others leave the tables and stay archived: `restore` brings them back.
+        The others leave the tables and stay archived: `restore` brings them back, `undo` takes the whole merge back.
         """
-        memory = self.handle(memory_scope)
-        rows = [memory.get(self.line(id, memory_scope)) for id in dict.fromkeys(ids)]
-        held: list[Any] = sorted(rows, key=lambda row: (-getattr(row, "strength", 0), row.id))
-        keep, *others = held
-        tags = sorted({tag for row in held for tag in row.tags})
-        strength = min(sum(row.strength for row in held), STRONGEST)
-        memory.update(keep.id, tags=tags, strength=strength, pinned=any(row.pinned for row in held))
-        for row in others:
-            with suppress(NotFound):
-                memory.forget(row.id, reason=f"merged: {keep.id}")
-        return str(keep.line)
+        return merging.merge(self.handle(memory_scope), [self.line(id, memory_scope) for id in dict.fromkeys(ids)], STRONGEST)
 
 
 def _memory(row: Sequence[Any]) -> BaseMemory:
