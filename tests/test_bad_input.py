@@ -234,6 +234,10 @@ def calls() -> Iterator[tuple[str, object]]:
     yield "admin.export path", lambda m, v: m.admin.export(v)
     for name in ("everything", "since", "progress"):
         yield f"admin.export {name}", lambda m, v, name=name: m.admin.export(BytesIO(), **{name: v})
+    yield "admin.export_markdown folder", lambda m, v: m.admin.export_markdown(v)
+    for name in ("replace", "progress"):
+        pages = lambda m, v, name=name: m.admin.export_markdown(Path(m.settings.home) / "copies" / "x", **{name: v})  # noqa: E731
+        yield f"admin.export_markdown {name}", pages
     for name in ("budget_s", "progress"):
         yield f"admin.embed {name}", lambda m, v, name=name: m.admin.embed(**{name: v})
     yield "admin.ingest budget_s", lambda m, v: m.admin.ingest(budget_s=v)

@@ -6,6 +6,7 @@ import tomllib
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from datetime import datetime
+from pathlib import Path
 
 import pytest
 
@@ -50,6 +51,7 @@ VERBS = {
     "admin.backups": lambda m: m.admin.backups(),
     "admin.restore_backup": lambda m: m.admin.restore_backup("none.db"),
     "admin.export": lambda m: m.admin.export(io.BytesIO()),
+    "admin.export_markdown": lambda m: m.admin.export_markdown(Path(m.settings.home) / "copies" / "pages"),
     "admin.ingest": lambda m: m.admin.ingest(),
     "admin.embed": lambda m: m.admin.embed(),
     "admin.relearn": lambda m: m.admin.relearn(),

@@ -50,6 +50,7 @@ VERBS: dict[str, Verb] = {
     "end": lambda m, h: m.sessions.end("s1"),
     "feedback": lambda m, h: m.feedback(_first(m), "used"),
     "export": lambda m, h: m.admin.export(BytesIO(), everything=True),
+    "export markdown": lambda m, h: m.admin.export_markdown(h / "copies" / str(m.admin.stats().changes), replace=True),
     "backup": lambda m, h: m.admin.backup(),
     "erase": lambda m, h: m.admin.erase(_said(m, "My code word is Xylophon 木琴").memory.id),
     "check": lambda m, h: m.admin.check("deep"),

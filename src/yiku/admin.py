@@ -24,6 +24,7 @@ from yiku.types import (
     EmbedReport,
     Erased,
     Exported,
+    ExportedPages,
     ImportReport,
     Ingested,
     Job,
@@ -180,6 +181,25 @@ class Admin:
         from yiku.flows.home import export
 
         return export.export(self._handle, path, everything=everything, since=since, progress=progress)
+
+    def export_markdown(
+        self,
+        folder: str | os.PathLike[str],
+        *,
+        replace: bool = False,
+        progress: Callable[[int], object] | None = None,
+    ) -> ExportedPages:
+        """
+        Write everything that this scope knows as Markdown pages for a person, to a new or empty folder.
+
+        replace: the folder holds an earlier export, whose pages are written anew; other files stay
+        progress: told of each message
+
+        Raises InvalidInput, NotFound, StorageFull.
+        """
+        from yiku.flows.home import export_pages
+
+        return export_pages.export_pages(self._handle, folder, replace=replace, progress=progress)
 
     def backup(self, to: str | os.PathLike[str] | None = None, *, nightly: bool = False) -> Backup | None:
         """

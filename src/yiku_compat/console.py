@@ -3,6 +3,7 @@ The command line of the compatible interfaces.
 
     yiku-compat sql s1 "select …"     run a document's select statement on its tables
     yiku-compat migrate s1 OLD        bring an old home in
+    yiku-compat export s1 FOLDER      write a home back in a document's form
     yiku-compat ms …                  the commands of a document that has its own
 """
 
@@ -42,13 +43,17 @@ def _parser() -> argparse.ArgumentParser:
     migrate.add_argument("document", choices=documents("migration"), help="whose home it is")
     migrate.add_argument("old", type=Path, help="the old database or folder")
     migrate.set_defaults(function=_migrate)
+    export = commands.add_parser("export", help="write a home back in a document's form, to a new folder")
+    export.add_argument("document", choices=documents("export"), help="whose form")
+    export.add_argument("folder", type=Path, help="the new folder")
+    export.set_defaults(function=_export)
     select = commands.add_parser("sql", help="run a document's select statement on its tables")
     select.add_argument("document", choices=documents("views"), help="whose tables")
     select.add_argument("statement", metavar="SQL", help="one select statement")
     select.set_defaults(function=_sql)
-    for command in (migrate, select):
+    for command in (migrate, export, select):
         command.add_argument("--home", help="the Yiku home [default: YIKU_HOME or ~/.yiku]")
-        command.add_argument("--scope", help="the scope [default: the owner's]")
+        command.add_argument("--scope", help="the scope [default: the owner's; `migrate s1`: each memory's own]")
     return parser
 
 
@@ -69,6 +74,14 @@ def _migrate(given: argparse.Namespace) -> int:
     package = part(PACKAGES[given.document], "migration")
     assert package is not None
     with Memory(given.home, scope=given.scope) as memory:  # makes the home where there is none
-        home, scope = memory.settings.home, memory.scope
-    print(json.dumps(asdict(package.migrate(given.old, home, scope=scope)), ensure_ascii=False))
+        home = memory.settings.home
+    print(json.dumps(asdict(package.migrate(given.old, home, scope=given.scope)), ensure_ascii=False))
+    return 0
+
+
+def _export(given: argparse.Namespace) -> int:
+    package = part(PACKAGES[given.document], "export")
+    assert package is not None
+    with Memory(given.home, scope=given.scope, create=False) as memory:
+        print(json.dumps(package.export(memory, given.folder), ensure_ascii=False))
     return 0

@@ -1,10 +1,11 @@
 """
 Which package speaks for which document, and its parts.
 
-A package holds up to four modules that are found by their names:
+A package holds up to five modules that are found by their names:
 
     views       VIEWS: the document's tables, by document, as select statements on Yiku's own
     migration   migrate(old, home, …) -> Migrated: brings the data of an old home in
+    export      export(memory, folder) -> counts: writes a home back in the document's form
     tools       TOOLS: the tools that the document gives a model, by their names there
     command     main(arguments) -> int: the document's own commands
 """

@@ -197,7 +197,8 @@ def test_a_turn_waits_until_something_was_learned_from_it(home, clock):
         waiting = store.get_unextracted_turns()
         assert [("s1", 0), ("s1", 1), ("s2", 4)] == [(one["session_id"], one["turn_index"]) for one in waiting]
         assert calls == waiting[1]["tool_calls"]
-        first, *_ = store.dequeue_extraction(batch_size=1)
+        (first,) = store.dequeue_extraction(batch_size=1)
+        assert [("s1", 0), ("s1", 1)] == [(one["session_id"], one["turn_index"]) for one in store.dequeue_extraction(2)]
         assert ("pending", 0, 3, "我住在杭州。") == tuple(
             first[name] for name in ("status", "retry_count", "max_retries", "content")
         )

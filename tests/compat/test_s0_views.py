@@ -24,6 +24,20 @@ def memory(home):
         yield memory
 
 
+@pytest.mark.parametrize("content", ["Ann prefers tea.", "安喜欢茶。"])
+def test_scores_and_states_are_those_of_the_memorys_clock(home, clock, content):
+    """They fade and end with the clock that the memory was given, not with that of the machine."""
+    with Memory(home, owner="user:mei", clock=clock) as memory:
+        kept = memory.remember(content, kind="fact", expires_at="2026-04-01").memory.id
+        memory.feedback(kept, "used")
+        fresh = one(memory, kept)
+        clock.advance(days=90)
+        faded = one(memory, kept)
+
+    assert (0, 1) == (fresh["state"], faded["state"])
+    assert fresh["score"] > faded["score"] and fresh["access_boost"] > faded["access_boost"]
+
+
 def one(memory: Memory, id: str) -> dict[str, object]:
     return views.rows(memory, "select * from memories where id = :id", {"id": id})[0]
 

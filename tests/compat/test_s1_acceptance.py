@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from yiku import Memory, YikuError
-from yiku.errors import InvalidInput, InvalidScope, NotFound
+from yiku.errors import InvalidInput, InvalidScope, NotFound, Stale
 from yiku_compat.simple_memory import (
     TOOLS,
     BaseMemory,
@@ -21,6 +21,7 @@ from yiku_compat.simple_memory import (
     SimpleMemoryRuntime,
     VectorMemoryRuntime,
     conversation_scope,
+    merging,
 )
 from yiku_compat.simple_memory.factory import SimpleMemoryFailed
 from yiku_compat.simple_memory.mirror import TagMirror
@@ -209,6 +210,41 @@ def test_the_three_branches_of_feedback(simple):
     assert 2 == len(now(simple.comprehensive_recall("小明火锅")))
 
 
+@pytest.mark.spec("T-19")
+def test_a_merge_is_one_operation(simple, clock):
+    """One transaction, which one undo takes back, with the flags of what contradicted one that went."""
+    clock.advance(minutes=1)
+    ids = [keep(simple, text, tag) for text, tag in (("小明爱吃火锅", "小明"), ("小明常去火锅店", "火锅"), ("小明不吃辣", "辣"))]
+    memory = simple.manager.handle("public")
+    flagged = [memory.remember(f"My mentor is {name}", predicate="mentor", object=name).memory for name in ("Ann", "李雷")]
+    assert memory.get(flagged[0].id).flag
+    clock.advance(minutes=1)
+    before = memory.get_all()
+    simple.manager.merge([*ids, flagged[1].line], "public")
+    done = memory.admin.journal(limit=20)
+    rows = [row for row in done if row.operation == "merge"]
+
+    assert 1 == len({row.transaction for row in rows})
+    assert 2 == len(memory.get_all())
+    assert memory.get(flagged[0].id).flag is None
+    memory.admin.undo(rows[0].transaction)
+    assert {one.id: (one.tags, one.strength, one.flag) for one in before} == {
+        one.id: (one.tags, one.strength, one.flag) for one in memory.get_all()
+    }
+
+
+def test_a_merge_that_somebody_overtakes_changes_nothing(simple, monkeypatch):
+    """Another writer changed what stays: Stale, and all are as that writer left them."""
+    one, two = keep(simple, "小明爱吃火锅", "小明", strength=9), keep(simple, "小明常去火锅店", "火锅", strength=5)
+    memory = simple.manager.handle("public")
+    now_ = merging._now
+    monkeypatch.setattr(merging, "_now", lambda memory: (memory.update(one, strength=2), now_(memory))[1])
+    with pytest.raises(Stale):
+        simple.manager.merge([one, two], "public")
+
+    assert {one: (2, ("小明",)), two: (5, ("火锅",))} == {row.line: (row.strength, row.tags) for row in memory.get_all()}
+
+
 @pytest.mark.spec("S1-71", "S1-72", "S1-73", "S1-84")
 def test_requests_are_logged_and_after_a_flip_the_log_is_right(make, caplog):
     """Runtime, candidates, returned and the time of SQL; both runtimes see one store."""
@@ -259,8 +295,11 @@ def test_scope_activity_and_times_stand_under_their_names(simple, clock):
     by_scope = f"{found} where memory_scope = '家庭' and created_at >= ? order by strength desc"
 
     assert [("one", 1, at), ("two", 0, at)] == simple.manager.select(by_scope, "家庭", [at])
-    weak = "select judgment, typeof(updated_at) from memory_records where is_active = 0 and strength < 20"
-    assert [("two", "real")] == simple.manager.select(weak, "家庭")
+    weak = "select judgment, typeof(updated_at), updated_at from memory_records where is_active = 0 and strength < 20"
+    assert [("two", "real", at)] == simple.manager.select(weak, "家庭")
+    clock.advance(days=1)
+    simple.manager.strengthen(simple.manager.select("select id from memory_records where judgment = 'two'", "家庭")[0][0], "家庭")
+    assert [("two", "real", clock.now.timestamp())] == simple.manager.select(weak, "家庭")
     with pytest.raises(InvalidInput):
         simple.manager.select("delete from memory_records", "家庭")
 

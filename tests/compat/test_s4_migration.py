@@ -3,8 +3,10 @@
 import json
 import random
 import signal
+import sqlite3
 import subprocess
 import sys
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -14,6 +16,7 @@ from yiku import Memory
 from yiku.errors import InvalidInput, NotFound
 from yiku_compat import console
 from yiku_compat.bitwise import BitwiseAI
+from yiku_compat.bitwise.export import export
 from yiku_compat.bitwise.migration import migrate
 from yiku_compat.migration import NotVerified
 
@@ -173,3 +176,44 @@ def test_the_command_brings_a_workspace_in(tmp_path, home, capsys):
     assert 0 == console.run(["migrate", "s4", str(old), "--home", str(home)])
     report = json.loads(capsys.readouterr().out)
     assert (10, True) == (report["imported"], report["rebuilt"]["manual0.md"])
+
+
+@pytest.mark.spec("S4-54", "S4-55", "S4-56")
+def test_what_is_written_back_is_the_workspace_again(tmp_path, home):
+    """Every note byte by byte, the configuration, and a database whose hashes are those of the files; it can be migrated again."""
+    old = old_workspace(tmp_path / "old")
+    migrate(old, home)
+    (home / "memory" / "2026-01-03.md").unlink()
+    with Memory(home) as memory:
+        counts = export(memory, tmp_path / "back")
+        with pytest.raises(InvalidInput):
+            export(memory, tmp_path / "back")
+    mine = {name: text for name, text in notes(home).items() if not name.startswith("reports/")}
+
+    assert mine == notes(tmp_path / "back")
+    with sqlite3.connect(tmp_path / "back" / "memory.db") as database:
+        listed = dict(database.execute("select path, hash from files"))
+        chunks = database.execute("select count(*), count(distinct path) from chunks").fetchone()
+        assert [("1.0.0",)] == database.execute("select value from meta where key = 'schema_version'").fetchall()
+    database.close()
+    assert {name: sha256(text).hexdigest() for name, text in mine.items() if name != "config.json"} == listed
+    assert (counts["chunks"], counts["files"]) == chunks == (chunks[0], counts["written"])
+    again = migrate(tmp_path / "back", tmp_path / "second")
+    assert (counts["written"], 0) == (again.imported, len(again.moved))
+    assert mine.keys() == {name for name in notes(tmp_path / "second") if not name.startswith("reports/")}
+
+
+def test_the_command_writes_a_workspace_back(tmp_path, home, capsys):
+    """`yiku-compat export s4 FOLDER`, and `s0` and `s3` beside it."""
+    with Memory(home) as memory:
+        memory.notes.promote("Rd and Rm differ. 二者不同。")
+        memory.remember("Ann drinks tea. 安喝茶。")
+
+    for document in ("s0", "s3", "s4"):
+        assert 0 == console.run(["export", document, str(tmp_path / document), "--home", str(home)])
+        assert sum(json.loads(capsys.readouterr().out).values())
+    assert "Rd and Rm differ" in (tmp_path / "s4" / "MEMORY.md").read_text()
+    assert "安喝茶" in (tmp_path / "s0" / "layer2" / "active" / "facts.jsonl").read_text()
+    assert (tmp_path / "s3" / "openakita.db").exists()
+    assert 1 == console.run(["export", "s0", str(home / "inside"), "--home", str(home)])
+    assert "in the home" in capsys.readouterr().err

@@ -1,11 +1,12 @@
 """
 R17: migrating a home of an earlier version, killed or failing at any operation.
 
-Homes of schema 1, 3, 4 and 5 lie in tests/homes. Whatever is killed or fails, the next opening finishes, and every
+A home of each earlier schema lies in tests/homes. Whatever is killed or fails, the next opening finishes, and every
 row, text, id and history is what it was.
 """
 
 import os
+import re
 import shutil
 import signal
 import tarfile
@@ -26,12 +27,14 @@ from workers import READY, clocked
 from yiku import Memory
 from yiku.errors import ReadOnly, SchemaTooNew, StorageFull, StoreError
 from yiku.files.vault import Home
+from yiku.interfaces.importers import yiku_jsonl
 from yiku.rules.text import analyze
 from yiku.store import connect, copy, schema
 from yiku.store.gate import Gate
+from yiku.types import State
 
 HOMES = Path(__file__).resolve().parent.parent / "homes"
-SCHEMAS = (1, 3, 4, 5)
+SCHEMAS = tuple(range(1, len(schema.MIGRATIONS)))
 EVERY = 40  # operations, here; the soak takes each
 BEFORE = f"before-schema-{len(schema.MIGRATIONS)}.db"
 # Of the tables of schema 1: what is derived from the rest of a row, and what later schemas added.
@@ -86,7 +89,7 @@ def said(home: Path) -> dict[str, object]:
 
 
 def temporary(home: Path) -> list[Path]:
-    return [path for path in home.rglob(".*") if path.is_file()]
+    return [path for path in home.rglob(".*") if path.is_file() and path.name != ".gitignore"]
 
 
 @pytest.fixture(scope="module", params=SCHEMAS, ids="schema {}".format)
@@ -163,6 +166,28 @@ def test_an_old_home_is_learned_from_and_lives_on(tmp_path, version):
     check(home / "yiku.db")
 
 
+def test_a_home_of_each_version_is_upgraded_asked_and_exported(tmp_path, version):
+    """What it held is asked for, exported as lines that a new home takes in whole, and exported as pages; in both of its scopes."""
+    home = old_home(tmp_path / "home", version)
+    for scope, question, answer in (
+        ("user:mei", "where do I live? 我住在哪里？", "Oslo|奥斯陆"),
+        ("user:bo", "小明喜欢什么？", "绿茶"),
+    ):
+        with Memory(home, scope=scope) as memory:
+            assert re.search(answer, memory.recall(question).text)
+            assert () == memory.admin.check("deep").problems
+            lines = memory.admin.export(tmp_path / f"{version}-{scope[5:]}.jsonl")
+            pages = memory.admin.export_markdown(tmp_path / f"pages-{scope[5:]}")
+            stored, turns = memory.get_all(limit=100), memory.search_traces(limit=100)
+        with Memory(tmp_path / "new", scope=scope) as new:
+            taken = new.admin.import_(yiku_jsonl.read(Path(lines.path)), source="yiku", trust=True)
+            assert (lines.turns, lines.memories) == (taken.turns, taken.memories)
+            assert () == taken.problems
+            assert {row.id: row.content for row in stored} == {row.id: row.content for row in new.get_all(limit=100)}
+            assert {turn.id: turn.content for turn in turns} == {turn.id: turn.content for turn in new.search_traces(limit=100)}
+        assert (pages.memories, pages.turns) == (len([row for row in stored if row.state is State.ACTIVE]), len(turns))
+
+
 def backup_is_sound(home: Path, version: int) -> None:
     backup = home / "backups" / BEFORE
     assert [] == copy.page_errors(backup)
@@ -176,6 +201,7 @@ def backup_is_sound(home: Path, version: int) -> None:
 # ------------------------------------------------------------------ kills and failures
 
 
+@pytest.mark.long
 def test_R17_a_migration_killed_at_any_operation_is_finished_by_the_next_opening(tmp_path, version, wanted):
     """Killed before every fortieth disk operation: the next opening finishes, nothing is lost, no file is left over."""
     assert 10 < killed_migrations(tmp_path, EVERY, version)

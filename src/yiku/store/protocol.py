@@ -196,6 +196,7 @@ class Upkeep(Protocol):
         views: Mapping[str, str],
         limit: int,
         timeout_s: float,
+        now: datetime,
         vectors: Path | None = None,
     ) -> SqlRows:
         """Run one select statement over the rows of these scopes (store/query.py). Raises InvalidInput, TooLarge."""

@@ -17,6 +17,7 @@ import secrets
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ import apsw
 
 from yiku.errors import InvalidInput, TooLarge
 from yiku.store import connect, scope_names
+from yiku.store.row_codec import micros
 from yiku.types import SqlRows
 
 HIDDEN = "(select turn_n from {1}.turn_state where scope_id in ({0}) and hidden_at is not null)"
@@ -68,7 +70,7 @@ FUNCTIONS = frozenset(
     " json_insert json_object json_patch json_pretty json_quote json_remove json_replace json_set json_tree json_type json_valid julianday"
     " lag last_value lead length like likelihood likely ln log log10 log2 lower ltrim max min mod nth_value ntile nullif octet_length"
     " percent_rank pi pow power printf quote radians random rank replace round row_number rtrim scope_name sign"
-    " sin sinh soundex sqrt strftime"
+    " sin sinh soundex sqrt strftime memory_now"
     " string_agg substr substring sum tan tanh time timediff total trim trunc typeof unicode unixepoch unlikely upper"
     " vector_json".split()
 )
@@ -162,10 +164,11 @@ def select(
     views: Mapping[str, str],
     limit: int,
     timeout_s: float,
+    now: datetime,
     vectors: Path | None = None,
 ) -> SqlRows:
     """
-    Run one select statement over the rows of these scopes; return at most `limit` rows.
+    Run one select statement over the rows of these scopes; return at most `limit` rows. now: what `memory_now()` gives
 
     Raises InvalidInput for what is wrong or not allowed in the statement, TooLarge when it takes too long or too much.
     """
@@ -179,7 +182,7 @@ def select(
         there = vectors is not None and any(name.removeprefix(PREFIX) == VECTORS and text is None for name, text in needed)
         if vectors is not None and (there := there and vectors.exists()):
             connect.attach(connection, vectors, f"{secret}v")
-        guard = _Guard(connection, secret, timeout_s, with_vectors=there)
+        guard = _Guard(connection, secret, timeout_s, now, with_vectors=there)
         for name, text in needed:
             guard.create(name, text, scopes)
         with guard.errors():
@@ -209,7 +212,9 @@ def _needed(sql: str, views: Mapping[str, str], others: Collection[str]) -> Iter
 class _Guard:
     """What a statement may do on its connection."""
 
-    def __init__(self, connection: apsw.Connection, secret: str, timeout_s: float, *, with_vectors: bool = False) -> None:
+    def __init__(
+        self, connection: apsw.Connection, secret: str, timeout_s: float, now: datetime, *, with_vectors: bool = False
+    ) -> None:
         self._connection = connection
         self._secret = secret
         self._with_vectors = with_vectors
@@ -227,6 +232,7 @@ class _Guard:
             connection.limit(what, most)
         for name, (function, arguments) in LINEAR.items():
             connection.create_scalar_function(name, function, arguments, deterministic=True)
+        connection.create_scalar_function("memory_now", lambda *_: micros(now), 0, deterministic=True)
         connection.authorizer = self._authorize
         connection.set_progress_handler(self._look, STEPS)
 

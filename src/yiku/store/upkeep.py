@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -69,13 +70,14 @@ class SqliteUpkeep:
         views: Mapping[str, str],
         limit: int,
         timeout_s: float,
+        now: datetime,
         vectors: Path | None = None,
     ) -> SqlRows:
         """See Upkeep.sql."""
         self.ensure_open()
         with mapped_errors(str(self._database.path)):
             return query.select(
-                self._database.path, scopes, sql, values, views=views, limit=limit, timeout_s=timeout_s, vectors=vectors
+                self._database.path, scopes, sql, values, views=views, limit=limit, timeout_s=timeout_s, now=now, vectors=vectors
             )
 
     def merge(self) -> None:

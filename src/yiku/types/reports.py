@@ -173,6 +173,23 @@ class Exported:
 
 
 @value(frozen=True, slots=True, kw_only=True)
+class ExportedPages:
+    """
+    Report of an export as pages for a person: folder, scope, counts of pages and of what they show.
+
+    memories: statements that hold; `forgotten` ones are left out
+    """
+
+    path: str
+    scope: str
+    pages: int
+    memories: int
+    episodes: int
+    turns: int
+    forgotten: int = 0
+
+
+@value(frozen=True, slots=True, kw_only=True)
 class Backup:
     """Report of a verified backup: path, size, contents; `changes` is the number of its last change."""
 

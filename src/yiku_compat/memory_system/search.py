@@ -101,23 +101,18 @@ def _known(memory: Memory, query: str) -> dict[str, float]:
     """Return the entities of a question that memories have, each with its confidence: the share of memories without it."""
     names = _names(query[:LONGEST_QUESTION])
     sql = (
-        "select e.entity as entity, count(*) as often from json_each(:names) j cross join yiku_memory_entities e"
-        " where e.entity = j.value group by e.entity"
+        "with found as (select e.entity as entity, count(*) as often from json_each(:names) j cross join yiku_memory_entities e"
+        " where e.entity = j.value group by e.entity)"  # memories are counted no further than is needed
+        " select entity, often, (select count(*) from (select 1 from yiku_memories limit (select max(often) * :enough from found)))"
+        " as many from found"
     )
-    found = views.rows(memory, sql, {"names": json.dumps(names, ensure_ascii=False)}) if names else []
+    bound = {"names": json.dumps(names, ensure_ascii=False), "enough": ENOUGH}
+    found = views.rows(memory, sql, bound) if names else []
     often = {str(row["entity"]): int(str(row["often"])) for row in found}
-    total = _memories(memory, max(often.values(), default=0) * ENOUGH)
-    rare = {name: 1 - many / total for name, many in often.items()}
+    total = max((int(str(row["many"])) for row in found), default=0)
+    rare = {name: 1 - many / max(total, FEWEST) for name, many in often.items()}
     folded = [name.casefold() for name in rare]
     return {name: rate for name, rate in rare.items() if not any(name.casefold() in one != name.casefold() for one in folded)}
-
-
-def _memories(memory: Memory, at_most: int) -> int:
-    """Return how many memories there are, at least FEWEST, and counting no further than is needed."""
-    if at_most <= FEWEST:
-        return FEWEST
-    sql = "select count(*) as many from (select 1 from yiku_memories limit :at_most)"
-    return max(int(str(views.rows(memory, sql, {"at_most": at_most})[0]["many"])), FEWEST)
 
 
 def _names(query: str) -> list[str]:

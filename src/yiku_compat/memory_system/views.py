@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from yiku import Memory
 
 DAY = 86_400_000_000  # microseconds
-NOW = "cast(unixepoch('now', 'subsec') * 1000000 as integer)"
+NOW = "memory_now()"
 NOTED = "json_extract(m.metadata, '$.memory_system.{}')"
 
 

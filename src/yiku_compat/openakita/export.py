@@ -9,20 +9,17 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import apsw
 
 from yiku import Memory
-from yiku.errors import InvalidInput
+from yiku_compat.exporting import copy_tables, new_database, new_folder
 from yiku_compat.openakita.old_home import HISTORY, JSON_FILE
 from yiku_compat.openakita.views import VIEWS
 
 DATABASE = "openakita.db"
-PAGE = 2_000
-SECONDS = 60.0
 _LIST = "text default '[]'"
 
 COLUMNS: Mapping[str, str] = {  # of each table, in their order
@@ -63,61 +60,13 @@ INDEXES: Mapping[str, str] = {
 
 def export(memory: Memory, folder: str | os.PathLike[str]) -> dict[str, int]:
     """Write everything of this scope to a new folder; return how many rows of each table. Raises InvalidInput if it is there."""
-    place = Path(folder)
-    home = Path(memory.settings.home).resolve()
-    if home in (place.resolve(), *place.resolve().parents):
-        raise InvalidInput(f"{place} is in the home; write the export elsewhere")
-    try:
-        place.mkdir(mode=0o700, parents=True)
-    except FileExistsError as error:
-        raise InvalidInput(f"{place} is there already; name a new folder") from error
+    place = new_folder(memory, folder)
     (place / HISTORY).mkdir(mode=0o700)
-    connection = apsw.Connection(str(place / DATABASE))
-    os.chmod(place / DATABASE, 0o600)
-    try:
-        with connection:
-            for table, columns in COLUMNS.items():
-                connection.execute(f"create table {table} ({columns})")
-            for name, target in INDEXES.items():
-                connection.execute(f"create index {name} on {target}")
-            counts = {table: _copy(memory, connection, table) for table in COLUMNS}
-        _write_json(connection, place / JSON_FILE)
-        _write_history(connection, place / HISTORY)
-    finally:
-        connection.close()
+    with new_database(place / DATABASE) as database:
+        counts = copy_tables(memory, database, VIEWS["s3"], COLUMNS, INDEXES)
+        _write_json(database, place / JSON_FILE)
+        _write_history(database, place / HISTORY)
     return counts
-
-
-def column_names(table: str) -> list[str]:
-    """Return the columns of a table."""
-    return [part.split()[0] for part in re.split(r",\s*(?=[a-z_]+ (?:text|integer|real|blob|boolean))", COLUMNS[table])]
-
-
-def _copy(memory: Memory, connection: apsw.Connection, table: str) -> int:
-    """Copy the rows of a view into its table."""
-    names = column_names(table)
-    sql = f"insert or ignore into {table} ({', '.join(names)}) values ({', '.join('?' * len(names))})"
-    count = 0
-    for row in _rows(memory, table, names):
-        connection.execute(sql, row)
-        count += connection.changes()
-    return count
-
-
-def _rows(memory: Memory, table: str, names: Sequence[str]) -> Iterator[tuple[Any, ...]]:
-    at = 0
-    while True:
-        page = memory.admin.sql(
-            f"select {', '.join(names)} from {table} order by 1 limit ? offset ?",
-            (PAGE, at),
-            views=VIEWS["s3"],
-            limit=PAGE,
-            timeout_s=SECONDS,
-        )
-        yield from page.rows
-        at += len(page.rows)
-        if len(page.rows) < PAGE:
-            return
 
 
 def _write_json(connection: apsw.Connection, path: Path) -> None:

@@ -11,16 +11,16 @@ import json
 import threading
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from yiku import Memory
 from yiku.errors import InvalidInput, NotFound
+from yiku_compat.simple_memory import merging
 from yiku_compat.simple_memory.memories import KINDS, PASSIVE_STRENGTH, BaseMemory, MemoryType, memory_type
 from yiku_compat.simple_memory.mirror import TagMirror
 from yiku_compat.simple_memory.scopes import checked
-from yiku_compat.simple_memory.views import ID, LIVE, VIEWS
+from yiku_compat.simple_memory.views import ID, LIVE, OLD_ID, VIEWS
 
 TABLES = VIEWS["s1"]
 STRONGEST = 1_000
@@ -144,12 +144,12 @@ class MemorySqlManager:
         return [found[line] for line in lines if line in found]
 
     def line(self, id: str, memory_scope: str) -> str:
-        """Return Yiku's id of a memory of this very scope. Raises NotFound."""
+        """Return Yiku's id of a memory of this very scope, by that id or an old one, also one of an earlier version. Raises NotFound."""
         memory = self.handle(memory_scope)
-        sql = f"select m.id from yiku_memories m join yiku_scopes s on s.id = m.scope_id where s.name = ? and {LIVE} and {{}} = ?"
-        for column in ("m.line", "m.external_id"):
-            given = id if column == "m.line" else f"s1:{id}"
-            if rows := memory.admin.sql(sql.format(column), [memory_scope, given]).rows:
+        sql = f"select m.line from yiku_memories m join yiku_scopes s on s.id = m.scope_id where s.name = ? and {LIVE} and m.line {{}}"
+        old = "in (select x.line from yiku_memories x where x.external_id = ?)"
+        for which, given in (("= ?", id), (old, f"{OLD_ID}{id}")):
+            if rows := memory.admin.sql(sql.format(which), [memory_scope, given]).rows:
                 return str(rows[0][0])
         raise NotFound(f"there is no memory with the id {id[:80]} in {memory_scope}")
 
@@ -208,21 +208,11 @@ class MemorySqlManager:
 
     def merge(self, ids: Sequence[str], memory_scope: str) -> str:
         """
-        Keep the strongest of these memories with the tags of all; return its id. Raises NotFound before anything changes.
+        Keep the strongest of these memories with the tags of all, in one transaction; return its id. Raises NotFound, Stale.
 
-        The others leave the tables and stay archived: `restore` brings them back.
+        The others leave the tables and stay archived: `restore` brings them back, `undo` takes the whole merge back.
         """
-        memory = self.handle(memory_scope)
-        rows = [memory.get(self.line(id, memory_scope)) for id in dict.fromkeys(ids)]
-        held: list[Any] = sorted(rows, key=lambda row: (-getattr(row, "strength", 0), row.id))
-        keep, *others = held
-        tags = sorted({tag for row in held for tag in row.tags})
-        strength = min(sum(row.strength for row in held), STRONGEST)
-        memory.update(keep.id, tags=tags, strength=strength, pinned=any(row.pinned for row in held))
-        for row in others:
-            with suppress(NotFound):
-                memory.forget(row.id, reason=f"merged: {keep.id}")
-        return str(keep.line)
+        return merging.merge(self.handle(memory_scope), [self.line(id, memory_scope) for id in dict.fromkeys(ids)], STRONGEST)
 
 
 def _memory(row: Sequence[Any]) -> BaseMemory:

@@ -11,9 +11,7 @@ from collections.abc import Mapping
 OLD_ID = "s1:"  # in front of the ids of an old home
 ID = f"case when m.external_id like '{OLD_ID}%' then substr(m.external_id, {len(OLD_ID) + 1}) else m.line end"
 TYPE = "case m.kind when 'event' then '事件' when 'skill' then '技能' when 'task' then '任务' when 'emotion' then '情感' else '知识' end"
-LIVE = (
-    "m.state = 'active' and m.superseded_by is null and coalesce(m.expires_at > cast(unixepoch('subsec') * 1000000 as integer), 1)"
-)
+LIVE = "m.state = 'active' and m.superseded_by is null and coalesce(m.expires_at > memory_now(), 1)"
 
 VIEWS: Mapping[str, Mapping[str, str]] = {
     "s1": {

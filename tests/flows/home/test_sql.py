@@ -294,3 +294,15 @@ def test_vectors_are_those_of_what_a_scope_shows(home):
         for table in ("spaces", "embedding_cache", "progress", "vectors_of"):
             with pytest.raises(InvalidInput):
                 memory.admin.sql(f"select v.*, x.* from vectors v, {table} x")
+
+
+def test_the_time_of_a_statement_is_that_of_the_memorys_clock(memory, clock):
+    """`memory_now()` is the clock's time, so a view can tell what has ended by it."""
+    memory.remember("The lift is out of order. 电梯坏了。", expires_at="2026-03-10")
+    held = "select count(*) from memories where expires_at > memory_now()"
+    at = "select memory_now()"
+
+    assert ((int(clock.now.timestamp() * 1_000_000),),) == memory.admin.sql(at).rows
+    assert ((1,),) == memory.admin.sql(held).rows
+    clock.advance(days=30)
+    assert ((0,),) == memory.admin.sql(held).rows

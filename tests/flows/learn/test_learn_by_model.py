@@ -400,7 +400,7 @@ def test_a_reply_is_mended_once(memory, server, clock):
     assert (4, 1) == (len(server.asked), len(memory.admin.queue()))
 
 
-@pytest.mark.spec("T-25", "S3-07")
+@pytest.mark.spec("T-25", "S3-07", "S3-188")
 def test_it_backs_off_and_dies_after_three_tries_and_is_revived(memory, server, clock):
     """After a minute, then ten, it is asked again; then the failure stays visible, until everything is asked for."""
     server.always = lambda asked: says("I cannot.")
@@ -461,6 +461,7 @@ def test_odd_values_stop_nothing(memory, server, odd):
     assert GRANITE["content"] in learned(memory)
 
 
+@pytest.mark.spec("S3-188")
 def test_an_outage_kills_no_job(memory, server, clock):
     """While the model is not there nothing is counted against a turn, and the first refusal ends the run."""
     server.always = lambda asked: error(503)

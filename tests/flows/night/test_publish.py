@@ -55,8 +55,18 @@ def test_the_night_refreshes_memory_md(lived, home, clock):
 
 
 @pytest.mark.spec("S2-08", "S2-18", "S2-86", "S3-47", "S3-202", "S3-11")
+def test_the_night_fills_user_md(lived, home):
+    """A heading without anything is not there, and nothing is a placeholder."""
+    lived.admin.consolidate()
+    page = (home / "USER.md").read_text()
+
+    assert "## 环境\n" in page and "## 项目" not in page
+    assert "待学习" not in page
+
+
+@pytest.mark.spec("S3-182", "S3-11", "S3-202", "S2-18")
 def test_the_night_fills_user_md_by_category(lived, home):
-    """What is known of the user stands under its heading; a heading without anything is not there, and nothing is a placeholder."""
+    """What is known of the user stands under its heading, by its predicate where no model is."""
     lived.remember("我用 Neovim 写代码。", subject="user", predicate="editor", object="Neovim")
     lived.remember("I work on Lantern.", subject="user", predicate="works on", object="Lantern")
     lived.admin.consolidate()
@@ -69,12 +79,11 @@ def test_the_night_fills_user_md_by_category(lived, home):
         "项目": "I work on Lantern",
     }.items():
         assert text in page.partition(f"## {heading}\n")[2].partition("## ")[0], heading
-    assert "待学习" not in page
 
 
-@pytest.mark.spec("S3-181", "S3-182")
+@pytest.mark.spec("S3-181")
 def test_user_md_has_facts_and_preferences_about_the_user_alone(memory, home):
-    """Of forty facts and preferences those about the user are there, in their categories; of others none."""
+    """Of forty facts and preferences those about the user are there; of others none."""
     memory.remember("I live in Oslo.")
     memory.remember("我喜欢绿茶。")
     memory.remember("Ann lives in Bergen.")

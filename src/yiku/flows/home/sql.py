@@ -38,7 +38,9 @@ def sql(
         checks.refuse("timeout_s", f"must be a number of seconds up to {SECONDS_AT_MOST:g}")
     given, bound = _views(views), _values(values)
     among, vectors = handle.reads() or [0], handle.paths.vectors
-    return handle.store.upkeep.sql(among, sql, bound, views=given, limit=limit, timeout_s=timeout_s, vectors=vectors)
+    return handle.store.upkeep.sql(
+        among, sql, bound, views=given, limit=limit, timeout_s=timeout_s, now=handle.now(), vectors=vectors
+    )
 
 
 def _views(views: object) -> dict[str, str]:

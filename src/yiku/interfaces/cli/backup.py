@@ -19,6 +19,8 @@ from yiku.interfaces.cli import json_output, streams, terminal
 from yiku.interfaces.cli.call import Call
 from yiku.types import Backup, Restored
 
+MARKDOWN = "markdown"  # the word before the folder of pages
+
 
 def backup(
     call: Call,
@@ -126,19 +128,59 @@ def _list_missing(found: Restored) -> Iterator[str]:
 def export(
     call: Call,
     *,
-    path: Annotated[str, typer.Argument(metavar="FILE", help="The file to write; - for stdout.")],
+    format_: Annotated[str, typer.Argument(metavar="[markdown]", help="Pages for a person; else JSON Lines.")],
+    path: Annotated[
+        str | None, typer.Argument(metavar="FILE|FOLDER", help="The file to write, - for stdout; of pages the folder.")
+    ] = None,
     everything: Annotated[bool, typer.Option("--all", help="All scopes of the home, not only yours.")] = False,
     since: Annotated[str | None, typer.Option(metavar="TIME", help="Only changes since then.")] = None,
+    replace: Annotated[bool, typer.Option("--replace", help="Write the pages of an earlier export in this folder anew.")] = False,
 ) -> None:
     """
-    Export everything stored about you as JSON Lines.
+    Export all about you as JSON Lines or pages.
 
     \b
     yiku export mei.jsonl
     yiku export - --all | gzip > all.jsonl.gz
+    yiku export markdown ~/what-yiku-knows
 
-    `yiku import yiku FILE` imports it without loss. docs/export-format.md describes it; the key is not in it.
+    `yiku import yiku FILE` imports JSON Lines without loss. docs/export-format.md describes them; the key is not in them.
+    `markdown` writes what holds by kind and topic, what changed, what is not certain, episodes and conversations to a new or
+    empty folder, without what was forgotten.
     """
+    if path is None and format_ != MARKDOWN:
+        if replace:
+            raise InvalidInput("--replace is for pages: yiku export markdown FOLDER")
+        _export_lines(call, format_, everything, since)
+    elif format_ != MARKDOWN:
+        raise InvalidInput(f"there is no format {format_}: yiku export FILE, or yiku export markdown FOLDER")
+    elif not path or not path.strip():
+        raise InvalidInput("give the folder: yiku export markdown FOLDER")
+    elif everything or since:
+        raise InvalidInput("pages are of one scope and of now: leave out --all and --since")
+    else:
+        _export_pages(call, path, replace)
+
+
+def _export_pages(call: Call, folder: str, replace: bool) -> None:
+    with call.memory() as memory, _show_progress(call, memory.admin.stats().turns) as progress:
+        done = memory.admin.export_markdown(folder, replace=replace, progress=progress)
+    counts = ", ".join(
+        (
+            terminal.plural(done.memories, "statement"),
+            terminal.plural(done.episodes, "episode"),
+            terminal.plural(done.turns, "turn"),
+        )
+    )
+    lines = [
+        f"{terminal.paint('exported', 'green')} {counts} of {done.scope}",
+        f"  {terminal.plural(done.pages, 'page')}, to begin with {terminal.harmless(done.path)}/README.md",
+    ]
+    lines += [f"  {done.forgotten} forgotten left out"] if done.forgotten else []
+    call.answer({"exported": json_output.plain(done)}, lines)
+
+
+def _export_lines(call: Call, path: str, everything: bool, since: str | None) -> None:
     with call.memory() as memory:
         total = memory.admin.stats()
         with _show_progress(call, total.turns + sum(total.memories.values())) as progress:
