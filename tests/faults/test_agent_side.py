@@ -43,12 +43,16 @@ def made(home: Path) -> None:
             memory.record_turn("user", f"第 {number} turn 轮 {'字' * 100}", session="before")
 
 
-def a_turn(home: Path, name: str) -> str:
-    """The hooks of one turn of an agent; what they said on stderr."""
+def a_turn(home: Path, name: str, *, brings: bool | None = None) -> str:
+    """
+    The hooks of one turn of an agent; what they said on stderr.
+
+    brings: whether what memory knows comes into the prompt
+    """
     said = ""
     for event, given in (
         ("start", {"source": "startup"}),
-        ("prompt", {"prompt": f"{name}: {QUESTION}"}),
+        ("prompt", {"prompt": QUESTION}),
         ("tool", {"tool_name": "Read", "tool_input": {"path": f"{name}/茶.md"}, "tool_response": f"{name} tea 茶"}),
         ("reply", {"last_assistant_message": f"{name}: on port 4321. 4321 端口。"}),
         ("compress", {"trigger": "auto"}),
@@ -56,6 +60,8 @@ def a_turn(home: Path, name: str) -> str:
     ):
         done = run(home, event, {"session_id": name, "hook_event_name": "UserPromptSubmit", **given})
         assert 0 == done.returncode
+        if event == "prompt" and brings is not None:
+            assert brings == (b"4321" in done.stdout), done
         if done.stdout:
             assert {"hookSpecificOutput"} == {*json.loads(done.stdout)}
         said += done.stderr.decode()
@@ -116,7 +122,7 @@ def arrives(home: Path, *names: str) -> None:
         for name in names:
             said = memory.sessions.messages(name, limit=50).messages
             assert ["user", "assistant", "tool", "assistant"] == [turn["role"] for turn in said]
-            assert f"{name}: {QUESTION}" == said[0]["content"]
+            assert QUESTION == said[0]["content"]
         assert "4321" in memory.recall(QUESTION).text
 
 
@@ -148,7 +154,7 @@ def held(home: Path, *, alone: bool) -> Iterator[None]:
 def test_while_another_process_writes_all_is_captured_and_found(known):
     """Nothing is stored meanwhile, and status says what waits and why."""
     with held(known, alone=False):
-        assert "" == a_turn(known, "one")
+        assert "" == a_turn(known, "one", brings=True)
         answers = served(known)
         assert "4321" in answers["memory_search"]
         assert answers["memory_add"].startswith("! ") and "another process is writing" in answers["memory_add"]
@@ -162,7 +168,7 @@ def test_while_another_process_writes_all_is_captured_and_found(known):
 def test_while_another_process_keeps_the_database_to_itself_all_is_captured(known):
     """Each call is answered with what to do; status says that somebody writes."""
     with held(known, alone=True):
-        assert "no memories: StoreBusy" in a_turn(known, "one")
+        assert "no memories: StoreBusy" in a_turn(known, "one", brings=False)
         assert {"! "} == {text[:2] for text in served(known).values()}
         assert "Another process is writing" in status(known)
     arrives(known, "one")
@@ -176,7 +182,7 @@ def on_a_full_disk(folder: Path) -> None:
     made(home)
     served(home)  # as an agent starts it: the inbox holds space back
     space.fill()
-    assert "not captured" not in a_turn(home, "one")
+    assert "not captured" not in a_turn(home, "one", brings=True)
     assert "4321" in served(home)["memory_search"]  # what was held back may have room for more than the events
     said = status(home)
     assert "the disk is nearly full" in said
@@ -199,7 +205,7 @@ def on_a_read_only_disk(folder: Path) -> None:
     made(home)
     a_turn(home, "one")
     remount(folder, read_only=True)
-    assert 6 == a_turn(home, "two").count("not captured")
+    assert 6 == a_turn(home, "two", brings=True).count("not captured")
     answers = served(home)
     assert "4321" in answers["memory_search"] and "cannot be written" in answers["memory_add"]
     assert "read-only" in answers["memory_status"] and "the store is read-only" in status(home)
@@ -237,7 +243,7 @@ def test_with_a_damaged_page_all_is_captured(known, table):
 def test_without_its_database_all_is_captured(known):
     """No new one is made in its place; once the file is back, what was captured arrives."""
     kept = (known / "yiku.db").rename(known.parent / "kept.db")
-    assert "" == a_turn(known, "one")
+    assert "" == a_turn(known, "one", brings=False)
     assert all("yiku.db is not there" in text for text in served(known).values())
     assert "is not there" in status(known) and not (known / "yiku.db").exists()
     kept.rename(known / "yiku.db")
