@@ -9,9 +9,11 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import count
 from pathlib import Path
+from typing import Any
 
 import apsw
 import pytest
@@ -69,37 +71,44 @@ def a_turn(home: Path, name: str, *, brings: bool | None = None) -> str:
     return said
 
 
-def served(home: Path) -> dict[str, str]:
-    """What the server answers to each call, in a process of its own; an error with a mark in front."""
-    messages = [
-        {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": CLIENT},
-        {"jsonrpc": "2.0", "method": "notifications/initialized"},
-        {"jsonrpc": "2.0", "id": 2, "method": "tools/list"},
-    ]
-    messages += [
-        {"jsonrpc": "2.0", "id": 3 + place, "method": "tools/call", "params": {"name": name, "arguments": given}}
-        for place, (name, given) in enumerate(CALLS)
-    ]
+@contextmanager
+def running(home: Path) -> Iterator[Callable[..., str]]:
+    """A server in a process of its own, and how to call its tools: what one answers, an error with a mark in front."""
     with subprocess.Popen(
         [sys.executable, "-m", "yiku", "mcp", "--home", str(home)],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
     ) as process:  # fmt: skip
         assert process.stdin is not None
         assert process.stdout is not None
-        process.stdin.write("".join(f"{json.dumps(message)}\n" for message in messages).encode())
-        process.stdin.flush()
-        answers = [json.loads(process.stdout.readline()) for _ in range(2 + len(CALLS))]
+        hear, tell, number = process.stdout, process.stdin, count(1)
+
+        def ask(method: str, **given: Any) -> Any:
+            id = next(number)
+            tell.write(f"{json.dumps({'jsonrpc': '2.0', 'id': id, 'method': method, 'params': given})}\n".encode())
+            tell.flush()
+            answer = json.loads(hear.readline())
+            assert id == answer["id"]
+            return answer["result"]
+
+        def call(name: str, **given: Any) -> str:
+            result = ask("tools/call", name=name, arguments=given)
+            text: str = result["content"][0]["text"]
+            assert "Traceback" not in text
+            return f"! {text}" if result.get("isError") else text
+
+        ask("initialize", **CLIENT)
+        tell.write(b'{"jsonrpc": "2.0", "method": "notifications/initialized"}\n')
+        assert ask("tools/list")["tools"]
+        yield call
         rest, told = process.communicate(timeout=WITHIN_S)
         assert (b"", 0) == (rest, process.returncode)
     assert "Traceback" not in told.decode(), told.decode()
-    by_id = {answer["id"]: answer["result"] for answer in answers}
-    assert by_id[2]["tools"]
-    found = {}
-    for place, (name, _) in enumerate(CALLS):
-        text = by_id[3 + place]["content"][0]["text"]
-        assert "Traceback" not in text
-        found[name] = f"! {text}" if by_id[3 + place].get("isError") else text
-    return found
+
+
+def served(home: Path) -> dict[str, str]:
+    """What a server that is started now answers to each call."""
+    with running(home) as call:
+        return {name: call(name, **given) for name, given in CALLS}
 
 
 def status(home: Path) -> str:
@@ -246,6 +255,25 @@ def test_without_its_database_all_is_captured(known):
     assert "" == a_turn(known, "one", brings=False)
     assert all("yiku.db is not there" in text for text in served(known).values())
     assert "is not there" in status(known) and not (known / "yiku.db").exists()
+    kept.rename(known / "yiku.db")
+    arrives(known, "one")
+
+
+@pytest.mark.long
+def test_a_server_that_runs_takes_no_other_database_for_its_own(known):
+    """Another home's is put in the place of its own: each call says so, and what hooks capture waits until the right one is back."""
+    made(other := known.parent / "other")
+    with running(known) as call:
+        assert "4321" in call("memory_search", query=QUESTION)
+        kept = (known / "yiku.db").rename(known.parent / "kept.db")
+        shutil.copy(other / "yiku.db", known / "yiku.db")
+        a_turn(known, "one")
+        for name, given in CALLS:
+            assert "was replaced" in call(name, **given) or "another home" in call(name, **given), name
+        time.sleep(2.5)  # in which a server would have recorded them
+    assert "another home" in status(known)
+    for suffix in ("", "-wal", "-shm"):
+        (known / f"yiku.db{suffix}").unlink(missing_ok=True)
     kept.rename(known / "yiku.db")
     arrives(known, "one")
 
