@@ -10,7 +10,7 @@ import pytest
 from hooking import run
 
 from yiku import Memory
-from yiku.interfaces.hooks import recalled, serve
+from yiku.interfaces.hooks import capture, recalled, serve
 from yiku.rules.finding import pack
 
 PORT = "The staging server listens on port 4321."
@@ -181,12 +181,14 @@ def test_an_unexpected_error_ends_no_server_and_tells_no_words(server, monkeypat
     assert "RuntimeError" in caplog.text and "canary" not in caplog.text
 
 
-def test_who_writes_keeps_nobody_waiting(server):
+def test_who_writes_keeps_nobody_waiting(server, monkeypatch):
     """While another process writes, the server answers, and counts later what it showed."""
+    monkeypatch.setattr(capture, "ASK_S", 15.0)  # half of what the server would wait
     writes = apsw.Connection(str(server / "yiku.db"))
     writes.execute("begin immediate")
-    for session in ("s1", "s2"):
-        text = run_hook(server, session=session, prompt="On which port does the staging server listen?")
+    for session in ("s1", "s2", "s3"):
+        given = {"session_id": session, "prompt": "On which port does the staging server listen?"}
+        text = capture.ask(str(server), "prompt", json.dumps(given).encode(), None)
         assert "4321" in text and "tests first" in text
     writes.execute("rollback")
     writes.close()
