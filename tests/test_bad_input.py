@@ -336,7 +336,7 @@ def calls_of_sessions() -> Iterator[tuple[str, object]]:
     yield "notes.watch stopped", lambda m, v: m.notes.watch(stopped=(lambda: True) if v is None or callable(v) else v)
     for name in ("message session max_tokens auto_recall persona runtime session_rules catalogs tools user").split():
         yield f"prompts.build {name}", lambda m, v, n=name: m.prompts.build(**{"message": "早", n: v})
-    for name in ("session", "prompt", "project", "restarted"):
+    for name in ("session", "prompt", "project", "restarted", "count"):
         yield f"prompts.inject {name}", lambda m, v, n=name: m.prompts.inject(**{"session": "s", "prompt": "早", n: v})
     yield "prompts.compressed session", lambda m, v: m.prompts.compressed(v)
     for name in ("strategy", "force"):

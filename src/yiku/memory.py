@@ -472,8 +472,8 @@ class Memory:
             rules=rules,
         )
 
-    def retrieved(self, hits: Sequence[Hit]) -> None:
-        """Report that hits were shown to a model or a person; `context` does so itself. Raises InvalidInput."""
+    def retrieved(self, hits: Sequence[Hit] | Context) -> None:
+        """Report that hits, or a context, were shown to a model or a person; `context` does so itself. Raises InvalidInput."""
         recall.report_shown(self._handle, hits)
 
     def search_traces(

@@ -65,7 +65,9 @@ class Prompts:
             user=user,
         )
 
-    def inject(self, session: str, prompt: str | None = None, *, project: str | None = None, restarted: bool = False) -> Context:
+    def inject(
+        self, session: str, prompt: str | None = None, *, project: str | None = None, restarted: bool = False, count: bool = True
+    ) -> Context:
         """
         Return what a hook brings into a prompt of a session: a fenced text, empty if nothing belongs there.
 
@@ -75,12 +77,13 @@ class Prompts:
         prompt:    what the user says; None brings rules alone
         project:   the project in which it is said: its rules
         restarted: the agent has nothing of what was brought in before in its context any more
+        count:     what is brought in counts as retrieved; else `memory.retrieved` is to be told, which may have to wait for others
 
-        What was brought in counts as retrieved, and its ids are noted. Raises InvalidInput, ModelError, StoreError.
+        The ids of what was brought in are noted. Raises InvalidInput, ModelError, StoreError.
         """
         from yiku.flows.prompts import inject
 
-        return inject.inject(self._handle, session, prompt, project=project, restarted=restarted)
+        return inject.inject(self._handle, session, prompt, project=project, restarted=restarted, count=count)
 
     def compressed(self, session: str) -> None:
         """Note that an agent has compressed its context: what was brought into it may come again. Raises InvalidInput."""

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -58,6 +59,45 @@ def test_no_answer_is_given_from_a_database_that_is_gone(tmp_path, became):
     if became == "replaced":
         with Memory(home) as memory:
             assert "Rome" in memory.recall("where do I live?")[0].text
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_a_thread_that_comes_later_opens_no_other_database(tmp_path, first):
+    """
+    Another home's database was put in the place of ours: nothing is written to it, and `store.id` still tells of ours.
+
+    first: the thread that was there before notices it first
+    """
+    home, other = tmp_path / "home", tmp_path / "other"
+    for place, city in ((home, "Oslo"), (other, "Rome")):
+        with Memory(place, owner="user:mei") as memory:
+            memory.remember(f"I live in {city}. 我住在{city}。")
+    mark = (home / "store.id").read_bytes()
+    said: list[str] = []
+
+    def in_a_thread(call: Callable[[], object]) -> None:
+        def tried() -> None:
+            try:
+                call()
+            except StoreMismatch as error:
+                said.append(error.detail)
+
+        thread = threading.Thread(target=tried)
+        thread.start()
+        thread.join()
+
+    with Memory(home) as memory:
+        assert "Oslo" in memory.recall("where do I live?")[0].text
+        (home / "yiku.db").unlink()
+        shutil.copy(other / "yiku.db", home / "yiku.db")
+        held = (home / "yiku.db").read_bytes()
+        if first:
+            with pytest.raises(StoreMismatch, match="replaced"):
+                memory.recall("where do I live?")
+        in_a_thread(lambda: memory.recall("where do I live?"))
+        in_a_thread(lambda: memory.remember("The chair is in the south room."))
+    assert 2 == len(said) and all("was replaced" in detail for detail in said)
+    assert (mark, held) == ((home / "store.id").read_bytes(), (home / "yiku.db").read_bytes())
 
 
 def test_a_home_that_is_gone_is_closed_in_silence(tmp_path: Path):

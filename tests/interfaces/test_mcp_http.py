@@ -289,6 +289,43 @@ def test_it_is_still_alive(served):
 # ------------------------------------------------------------------ what takes time
 
 
+FOREIGN = {
+    421: [("host", "memory.attacker.example:1"), ("host", "127.0.0.1:2"), ("host", "localhost.attacker.example:1")],
+    403: [
+        ("origin", "https://attacker.example"),
+        ("origin", "null"),
+        ("origin", "http://localhost:2"),
+        ("sec-fetch-site", "cross-site"),
+    ],
+    401: [("authorization", "Bearer wrong"), ("authorization", "Basic t"), ("authorization", "")],
+}
+
+
+@pytest.mark.parametrize(("status", "name", "value"), [(status, *one) for status, some in FOREIGN.items() for one in some])
+def test_our_own_checks_refuse_alone(status, name, value):
+    """What the SDK checks, too, is refused before it is asked; without the one header the same request is let in."""
+    asked: list[str] = []
+    sent: list[Any] = []
+
+    async def application(scope: Any, receive: Any, send: Any) -> None:
+        asked.append(scope["path"])
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    async def receive() -> Any:
+        return {"type": "http.request", "body": b"{}", "more_body": False}
+
+    usual = {"host": "127.0.0.1:1", "authorization": "Bearer t", "content-type": "application/json"}
+    for given in (usual, usual | {name: value}):
+        named = [(key.encode(), text.encode()) for key, text in given.items()]
+        scope = {"type": "http", "path": "/mcp", "raw_path": b"/mcp", "method": "POST", "headers": named, "query_string": b""}
+        anyio.run(guard.Guard(application, token="t", port=1), scope, receive, send)
+
+    assert ["/mcp"] == asked
+    assert [status] == [message["status"] for message in sent if message["type"] == "http.response.start"]
+
+
 def test_a_body_that_never_ends_is_given_up():
     """Who sends a byte now and then does not hold a place for ever; who goes away is not waited for."""
     sent: list[dict[str, Any]] = []

@@ -5,11 +5,12 @@ import socket
 import stat
 import time
 
+import apsw
 import pytest
 from hooking import run
 
 from yiku import Memory
-from yiku.interfaces.hooks import recalled, serve
+from yiku.interfaces.hooks import capture, recalled, serve
 from yiku.rules.finding import pack
 
 PORT = "The staging server listens on port 4321."
@@ -174,10 +175,29 @@ def test_an_unexpected_error_ends_no_server_and_tells_no_words(server, monkeypat
         raise RuntimeError("the canary sings")
 
     with monkeypatch.context() as patch:
-        patch.setattr(recalled, "text", broken)
+        patch.setattr(recalled, "printed_and_shown", broken)
         assert "4321" in run_hook(server, prompt="On which port does the staging server listen?")
     assert "4321" in run_hook(server, session="s2", prompt="On which port does the staging server listen?")
     assert "RuntimeError" in caplog.text and "canary" not in caplog.text
+
+
+def test_who_writes_keeps_nobody_waiting(server, monkeypatch):
+    """While another process writes, the server answers, and counts later what it showed."""
+    monkeypatch.setattr(capture, "ASK_S", 15.0)  # half of what the server would wait
+    writes = apsw.Connection(str(server / "yiku.db"))
+    writes.execute("begin immediate")
+    for session in ("s1", "s2", "s3"):
+        given = {"session_id": session, "prompt": "On which port does the staging server listen?"}
+        text = capture.ask(str(server), "prompt", json.dumps(given).encode(), None)
+        assert "4321" in text and "tests first" in text
+    writes.execute("rollback")
+    writes.close()
+    with Memory(server) as memory:
+        for _ in range(200):
+            if [1, 1] == (counts := [row.retrieved for row in memory.get_all() if row.content == PORT or row.kind == "rule"]):
+                break
+            time.sleep(0.05)
+    assert [1, 1] == counts, "a memory and a rule, once a day"
 
 
 def test_what_other_hooks_put_before_a_prompt_does_not_hide_it(known):

@@ -172,7 +172,7 @@ def test_level_1_gives_memories_and_summaries_of_episodes(talked):
     assert "turn" not in [item["type"] for item in (*stated.data["items"], *story.data["items"])]
 
 
-@pytest.mark.spec("S2-27", "S2-28", "S2-75", "C-44")
+@pytest.mark.spec("S2-27", "S2-28", "S2-75")
 def test_level_2_gives_the_records_with_arguments_and_results(talked):
     """The second level has the turn with what a tool was given and returned, word for word but inert."""
     found = Tools(talked).call("memory_traces", {"query": "pytest importer", "tool": "bash"})

@@ -26,7 +26,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "bench"))  # a year
 
 RELEASE = os.environ.get("YIKU_SOAK") == "long"
 ONLY = os.environ.get("YIKU_SOAK_ONLY", "").replace(",", " ").split()
-collect_ignore = [] if os.environ.get("CODING_AGENTS") else ["test_agents.py"]  # real agents, where somebody installed some
+INSTALLED = {"CODING_AGENTS": "test_agents.py", "MCP_CLIENTS": "test_mcp_clients.py"}  # programs of others, where somebody has them
+collect_ignore = [name for variable, name in INSTALLED.items() if not os.environ.get(variable)]
 WIDTH = 120  # columns of the table where nobody says how wide the terminal is
 
 

@@ -33,6 +33,7 @@ PROMISES = {
     "R32": "A night can be taken back: every exported field is as before, except what was changed since, which is named.",
     "R33": "In a year with nights the present is answered as well as without, what was replaced stays replaced, and every rule is there.",
     "R34": "A coding agent gets the tools, and what belongs to its prompt once and fenced; what is said is recorded once, that block is not.",
+    "R35": "Clients of others list and call every tool, and the protocol's own scenarios pass, for both versions of it.",
     "S4": "Erased content is in no file of the home, checked in raw bytes, and does not come back; whatever has to stay is named.",
     "S5": "Recalled text in a prompt cannot end its fence or take a role; there and on a terminal no character is invisible.",
     "S12": "Credentials of a known format, or announced in a listed way, are masked before anything is written; look-alikes stay.",

@@ -50,6 +50,18 @@ def append(home: str, payload: bytes, *, hook: str, agent: str, scope: str | Non
         os.close(folder)
 
 
+def hold_back(home: str) -> None:
+    """Make the inbox with the space that it holds back for a full disk, where they are not there."""
+    try:
+        folder = _open_folder(home)
+    except OSError:
+        return
+    try:
+        _reserve(folder)
+    finally:
+        os.close(folder)
+
+
 def line(payload: bytes, *, hook: str, agent: str, scope: str | None) -> bytes:
     """An event as a line, with its line break."""
     head = f'{{"yiku":1,"id":"{hexlify(os.urandom(8)).decode()}","at":{time.time_ns() // 1_000},"hook":{_quoted(hook)}'

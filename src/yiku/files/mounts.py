@@ -47,6 +47,15 @@ _MARKS = (
 )
 
 
+def free_bytes(path: str | os.PathLike[str]) -> int | None:
+    """Return the bytes that are free for us on the disk of a path; None where it does not say."""
+    try:
+        disk = os.statvfs(path)
+    except OSError:
+        return None
+    return disk.f_bavail * disk.f_frsize if disk.f_blocks else None
+
+
 def kind(path: str | os.PathLike[str], mountinfo: str | None = None) -> Kind:
     """
     Return the sort of file system of a path, existing or not.

@@ -5,6 +5,7 @@ Open, configure and close connections to the store.
 from __future__ import annotations
 
 import ctypes
+import os
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -119,6 +120,15 @@ def was_replaced(connection: apsw.Connection) -> bool:
     moved = ctypes.c_int(0)
     connection.file_control("main", apsw.SQLITE_FCNTL_HAS_MOVED, ctypes.addressof(moved))
     return bool(moved.value)
+
+
+def file_of(path: Path) -> tuple[int, int] | None:
+    """Return the device and number of the file that a path names now; nothing is opened, which would drop locks."""
+    try:
+        found = os.stat(path)
+    except FileNotFoundError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def wal_bytes(path: Path) -> int:

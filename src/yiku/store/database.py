@@ -58,6 +58,7 @@ class Database:
         self._pid = os.getpid()
         self._flushing: threading.Timer | None = None  # with `fast`, while a write waits for its flush
         self._closed = False
+        self._file: tuple[int, int] | None = None  # device and number of the file, once it is known to be ours
 
     # -------------------------------------------------------------- connections
 
@@ -102,14 +103,25 @@ class Database:
         connection = connect.open_connection(
             self.path, durability=self.durability, network=self.network, busy_timeout_s=self.busy_timeout_s
         )
+        if self._file is not None and self._file != connect.file_of(self.path):  # a thread that comes later must not trust its name
+            connection.close()
+            raise self._moved()
         self.read_only = self.read_only or connect.cannot_write(connection)
         return connection
+
+    def accept(self) -> None:
+        """Note which file this is: it was compared with `store.id`, and later connections open no other."""
+        self._file = connect.file_of(self.path)
+        self.refuse_moved(self.connection())  # the one that was compared
 
     def refuse_moved(self, connection: apsw.Connection) -> None:
         """Raise StoreMismatch if the path now names another file: SQLite would keep using the old one."""
         if was_replaced(connection):
-            fate = "replaced" if self.path.exists() else "deleted, or its home was moved,"
-            raise StoreMismatch(f"{self.path} was {fate} while it was open here; close this memory and open it again")
+            raise self._moved()
+
+    def _moved(self) -> StoreMismatch:
+        fate = "replaced" if self.path.exists() else "deleted, or its home was moved,"
+        return StoreMismatch(f"{self.path} was {fate} while it was open here; close this memory and open it again")
 
     def shorten_busy_timeout(self) -> None:
         """See Store.shorten_busy_timeout."""

@@ -138,6 +138,7 @@ class SqliteStore:
                     self.store_id = opening.ready()
                 finally:
                     database.wrote = opening.wrote
+                database.accept()
         except (IndexError, KeyError) as error:
             self.close()
             raise Damaged(f"{path}: a row that is always there is missing") from error

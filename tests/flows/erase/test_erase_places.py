@@ -5,6 +5,8 @@ Tables and their columns are found from the schema (test_erase_columns.py); this
 place here, with what an erasure makes of it.
 """
 
+import hashlib
+import json
 import random
 import re
 from dataclasses import replace
@@ -193,3 +195,25 @@ def test_the_notes_of_another_scope_are_its_own(home):
         erased = memory.admin.erase(memory.remember("My watchword is Zephyrine. 暗号").memory.id)
 
     assert erased.clean, [place for place in erased.places if place.found]
+
+
+def test_the_list_of_copies_holds_digests_of_this_home_alone(tmp_path):
+    """Neither a path nor a sentence, nor a digest of one that another home or a bare hash function would make; before and after erasing."""
+    chance = random.Random(sampling.SEED)
+    word, han = canaries.latin(chance), canaries.chinese(chance)
+    note = tmp_path / word / "vault" / "Garden 花园.md"
+    write(note.parent, note.name, sentence := f"My watchword is {word} {han}.\n")
+    said = [word, han, sentence, sentence.strip(), note.name, str(note), str(note.resolve()), "documents/vault/Garden 花园.md"]
+    bare = {hashlib.new(how, text.encode()).hexdigest() for how in ("md5", "sha1", "sha256", "sha512", "blake2b") for text in said}
+    kept = []
+    for name in ("one", "two"):
+        with Memory(home := tmp_path / name, owner="user:mei") as memory:
+            memory.notes.index_document(note.parent, update=True)
+            kept.append(json.loads((home / "documents" / ".copied").read_bytes()))
+            memory.admin.erase(memory.remember(sentence).memory.id)
+            memory.notes.index_document(note.parent, update=True)
+            kept.append(json.loads((home / "documents" / ".copied").read_bytes()))
+            assert [] == canaries.sung(home, [word, han]), "the original brought it back"
+    one, again, two, _ = ({key, *values} for given in kept for key, values in [*given.items()])
+    assert 3 == len(one) and all(re.fullmatch("[0-9a-f]{16,}", digest) for digest in one)
+    assert not one & two and not {digest[:16] for digest in one | two | again} & {digest[:16] for digest in bare}

@@ -9,6 +9,7 @@ import pytest
 from yiku import Memory
 from yiku.errors import InvalidInput
 from yiku.flows.keep.remember import validate
+from yiku.interfaces.tools import Tools
 from yiku.rules.deciding.slots import index_tokens
 from yiku.rules.finding.pack import estimate
 from yiku.rules.privacy import fence
@@ -284,6 +285,19 @@ def test_the_two_levels_of_which_the_guide_tells(memory, clock):
     assert "licence" in found.text and "7000" not in found.text
     assert [{"script": "blue.sh"}] == [called["input"] for turn in traces for called in turn.tool_calls]
     assert "42 files" in str([turn.tool_results for turn in memory.search_traces("42 files")])
+
+
+@pytest.mark.spec("S2-25", "S2-27")
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_the_guide_names_the_tools_that_there_are(memory, language):
+    """Search first, then the records, by the names that the MCP server shows: a name that is not there would be called in vain."""
+    shown = {tool["name"] for tool in Tools(memory).mcp()}
+    with Memory(memory.settings.home, language=language) as other:
+        guide = other.prompts.build().text
+    named = re.findall(r"`(\w+)`", guide)
+
+    assert ["memory_search", "memory_traces", "memory_add"] == named
+    assert {*named} <= shown
 
 
 @pytest.mark.spec("S2-56")

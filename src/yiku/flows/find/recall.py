@@ -30,6 +30,7 @@ from yiku.rules.text import analyze
 from yiku.rules.text.analyze import fold
 from yiku.types import (
     Attachment,
+    Context,
     CountAccess,
     Episode,
     Explanation,
@@ -261,11 +262,14 @@ def _find_records(
     return best, found
 
 
-def report_shown(handle: Handle, hits: Sequence[Hit]) -> None:
-    """Count these hits as retrieved, at most once each per day."""
+def report_shown(handle: Handle, hits: Sequence[Hit] | Context) -> None:
+    """Count these hits, or those and the rules of a context, as retrieved, at most once each per day."""
+    hits, rules = (hits.hits, hits.rules) if isinstance(hits, Context) else (hits, ())
     if isinstance(hits, str) or not isinstance(hits, Sequence) or not all(isinstance(hit, Hit) for hit in hits):
         checks.refuse("hits", "must be the hits of a recall")
-    own = [hit.item.n for hit in hits if isinstance(hit.item, SemanticMemory) and hit.item.scope == handle.scope]
+    own = [
+        item.n for item in (*rules, *(hit.item for hit in hits)) if isinstance(item, SemanticMemory) and item.scope == handle.scope
+    ]
     episodes = [hit.item.n for hit in hits if isinstance(hit.item, Episode) and hit.item.scope == handle.scope]
     if own or episodes:
         now = handle.now()

@@ -26,6 +26,7 @@ DISKS = {"local": "local", "network": "network", "overlay": "overlay: gone with 
 LATE_NIGHT = timedelta(days=3)
 LATEST_RUNS = 500  # among which the last full night is looked for
 WAL_BYTES = 64 << 20  # more than this means that checkpoints are held up
+LITTLE_BYTES = 32 << 20  # of a disk that is nearly full
 
 
 def stats(handle: Handle) -> Stats:
@@ -170,6 +171,8 @@ def _of_the_store(about: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _of_the_place(handle: Handle) -> Iterator[str]:
+    if (free := mounts.free_bytes(handle.home)) is not None and free < LITTLE_BYTES:
+        yield f"the disk is nearly full ({free / (1 << 20):.1f} MiB left): what is said may not be stored"
     if mounts.kind(handle.home) == "network":
         yield "this home is on a network file system: slower, and safe only if its locks work"
     if (service := mounts.synced(handle.home)) is not None:

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from yiku.errors import Closed, InvalidInput, KeptOut, NotFound, Paused, ReadOnly, StoreBusy, YikuError
-from yiku.files import inbox
+from yiku.files import inbox, inbox_append
 from yiku.files.inbox import Broken, Event
 from yiku.flows.common import background, checks, pause
 from yiku.flows.common.background import Worker
@@ -37,6 +37,7 @@ BATCH = 200  # turns a transaction
 BATCH_BYTES = 4_000_000  # of the lines they come from
 FILES = 64  # that are read at the same time
 LOCK_S = 5.0  # for another process that records the inbox
+ELSEWHERE = "another process records the inbox"
 THREAD = "yiku-ingest"
 LOOK_EACH_S = 1.0
 LEARN_S = 2.0  # that the thread learns in one go
@@ -72,7 +73,7 @@ def ingest(
     began = time.monotonic()
     run = _Run(handle, lambda: stopped() or (budget_s is not None and time.monotonic() - began >= budget_s))
     if _files(handle):
-        with one_at_a_time(handle.paths.locks / "inbox.lock", "another process records the inbox", wait_s):
+        with one_at_a_time(handle.paths.locks / "inbox.lock", ELSEWHERE, wait_s):
             claimed = inbox.claim_all(handle.paths, scopes(handle))
             for start in range(0, len(claimed), FILES):
                 _ingest_files(run, claimed[start : start + FILES])
@@ -97,17 +98,6 @@ def waiting(handle: Handle) -> int:
             file.seek(marks.get(path.name, 0))
             count += sum(1 for line in file if line.strip())
     return count
-
-
-def try_ingest(handle: Handle, *, budget_s: float) -> str | None:
-    """`ingest` for those who do something else: why it could not be done, or None."""
-    try:
-        ingest(handle, budget_s=budget_s, wait_s=0.0)
-    except (Paused, StoreBusy):  # which `status` tells, or another process is at it
-        return None
-    except (YikuError, OSError) as error:
-        return error.detail if isinstance(error, YikuError) else str(error)
-    return None
 
 
 def scopes(handle: Handle) -> list[str | None]:
@@ -228,6 +218,8 @@ def _set_aside(run: _Run, item: Event | Broken) -> None:
 
 def in_background(handle: Handle) -> Worker:
     """Start a thread that records the inbox as it fills, and learns from that."""
+    if not handle.store.read_only:
+        inbox_append.hold_back(str(handle.home))
     return Worker(handle, THREAD, _look)
 
 
@@ -241,14 +233,18 @@ def _look(worker: Worker) -> float:
         ingest(handle, stopped=worker.ended, wait_s=0.0)
         if not worker.ended():
             learn.learn(handle, budget_s=LEARN_S, stopped=worker.ended)
-    except StoreBusy:  # another process is at it
-        return LOOK_EACH_S
     except Paused:
         return PAUSED_S
     except (Closed, ReadOnly):
         worker.end()
     except (YikuError, OSError) as error:
+        if _is_recorded_elsewhere(error):
+            return LOOK_EACH_S
         worker.trouble = str(error)
-        return background.AFTER_TROUBLE_S
+        return LOOK_EACH_S if isinstance(error, StoreBusy) else background.AFTER_TROUBLE_S
     worker.trouble = None
     return LOOK_EACH_S
+
+
+def _is_recorded_elsewhere(error: Exception) -> bool:
+    return isinstance(error, StoreBusy) and error.detail == ELSEWHERE

@@ -31,9 +31,16 @@ PROMPT_CHARS = 4_000  # of a prompt that is longer the end, where the question s
 
 
 def inject(
-    handle: Handle, session: str, prompt: str | None = None, *, project: str | None = None, restarted: bool = False
+    handle: Handle,
+    session: str,
+    prompt: str | None = None,
+    *,
+    project: str | None = None,
+    restarted: bool = False,
+    count: bool = True,
 ) -> Context:
     """Return what belongs into a prompt, and note that it is there. See Prompts.inject."""
+    checks.flag(count, "count")
     name, key = _session(handle, session)
     given = "" if prompt is None else checks.text(prompt, "prompt", at_most=checks.CONTENT_BYTES, empty=True)
     asked = fence.strip_all(without_injected(given)).strip()  # Gemini CLI puts what hooks said before in front of a prompt
@@ -48,7 +55,8 @@ def inject(
     packed = pack.pack(without(hits, standing.shown), room, spoken, seal=handle.seal, rules=standing)
     with suppress(StoreError, OSError):  # a prompt is worth more than a count
         inbox.set_shown(handle.paths, key, [*(known or ()), *(hit.id for hit in (*standing.shown, *packed.hits))])
-        report_shown(handle, (*standing.shown, *packed.hits))
+        if count:
+            report_shown(handle, packed)
     return packed
 
 

@@ -28,6 +28,7 @@ from yiku.interfaces.cli import streams
 
 if TYPE_CHECKING:
     from yiku.memory import Memory
+    from yiku.types import SettingsArguments
 
 HELP: dict[str, Any] = {"help_option_names": ["--help", "-h"], "max_content_width": 100}
 COMPLETING = "_YIKU_COMPLETE"  # set by a shell that asks what may stand next
@@ -61,11 +62,15 @@ class Call:
     quiet: bool = False
     changes: bool = False  # what it did is on the disk when it answers
 
-    def memory(self) -> Memory:
-        """Open the memory; a newly created home is announced."""
+    def memory(self, busy_s: float | None = None) -> Memory:
+        """Open the memory; a newly created home is announced. busy_s: how long it waits for others at most."""
+        from yiku import settings
         from yiku.memory import Memory
 
-        memory = Memory(self.home, scope=self.scope)
+        given: SettingsArguments = {}
+        if busy_s is not None:
+            given["busy_timeout_s"] = min(busy_s, settings.load(settings.home(self.home), {}).busy_timeout_s)
+        memory = Memory(self.home, scope=self.scope, **given)
         if memory.created:
             self.note(f"Made a new home in {memory.settings.home}, owner {memory.settings.owner}.")
         return memory
@@ -80,10 +85,15 @@ class Call:
             with contextlib.suppress(YikuError), Memory(self.home, scope=self.scope, create=False) as memory:
                 memory.admin.backup(nightly=True)
 
-    def take_captured(self, memory: Memory, within_s: float | None = None) -> None:
-        """Record what hooks have captured, before a verb that deals with it; where that cannot be done, it waits."""
-        with contextlib.suppress(KeptOut, StoreError, OSError):
+    def take_captured(self, memory: Memory, within_s: float | None = None) -> str:
+        """Record what hooks have captured, before a verb that deals with it; where that cannot be done, it waits: why."""
+        try:
             memory.admin.ingest(budget_s=within_s)
+        except KeptOut:  # which `status` tells
+            return ""
+        except (StoreError, OSError) as error:
+            return error.detail if isinstance(error, StoreError) and error.detail else str(error)
+        return ""
 
     def admit(self, memory: Memory) -> None:
         """Refuse to record in a folder that is switched off."""

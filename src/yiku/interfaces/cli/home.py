@@ -8,6 +8,7 @@ import os
 import platform
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Annotated
 
@@ -20,6 +21,7 @@ from yiku.interfaces.cli.call import Call
 from yiku.types import ChangeRow, Stats, Status
 
 CAPTURED_S = 0.2  # that `status` spends on recording what hooks captured
+BUSY_S = 2.0  # and waits for a process that writes
 JOURNAL_CELLS = 80  # that its columns need
 SHELLS = ("bash", "zsh", "fish")
 MENDS = {  # what does the pending work
@@ -70,9 +72,11 @@ def resume(call: Call) -> None:
 
 def status(call: Call) -> None:
     """Show where this home is, pending work and problems."""
-    with call.memory() as memory:
-        call.take_captured(memory, CAPTURED_S)
+    with call.memory(BUSY_S) as memory:
+        why = call.take_captured(memory, CAPTURED_S)
         found, counts = memory.status(), memory.admin.stats()
+    if why and found.waiting:
+        found = replace(found, troubles=(*found.troubles, f"what hooks captured waits in inbox/ ({why}): yiku ingest"))
     call.answer({"status": json_output.plain(found), "stats": json_output.plain(counts)}, _status(found, counts))
 
 

@@ -142,6 +142,10 @@ def look(home: str, event: str, payload: bytes, scope: str | None) -> str:
     """Look by itself what belongs into the prompt: loads Yiku."""
     if not os.path.exists(f"{home}/yiku.db"):
         return ""
+    import gc
+
+    gc.disable()  # the process ends with the answer
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # numpy would start a thread for each core first
     load_packages()
     from yiku.interfaces.hooks import recalled
     from yiku.memory import Memory

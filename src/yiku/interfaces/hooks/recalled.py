@@ -12,6 +12,7 @@ import json
 from typing import Any
 
 from yiku.memory import Memory
+from yiku.types import Context
 
 NAME_CHARS = 200
 LOST = ("compact", "clear", "startup")  # sources of a start behind which nothing of an earlier context is left
@@ -20,22 +21,27 @@ NAMES = {"start": "SessionStart", "prompt": "UserPromptSubmit"}  # where the pay
 
 def text(memory: Memory, event: str, payload: bytes) -> str:
     """Return what a hook prints for an event; nothing for one that is no prompt."""
+    return printed_and_shown(memory, event, payload, count=True)[0]
+
+
+def printed_and_shown(memory: Memory, event: str, payload: bytes, *, count: bool = False) -> tuple[str, Context | None]:
+    """Return what a hook prints, and what is in it; count: that counts as retrieved already."""
     given = _object(payload)
     if given is None:
-        return ""
+        return "", None
     session = _session(given)
     if event == "compress":
         memory.prompts.compressed(session)
     if event not in NAMES:
-        return ""
+        return "", None
     prompt = _text(given.get("prompt")) if event == "prompt" else ""
     project = _text(given.get("cwd")).rstrip("/").rpartition("/")[2].strip()[:NAME_CHARS]
     restarted = event == "start" and given.get("source") in LOST
-    found = memory.prompts.inject(session, prompt or None, project=project or None, restarted=restarted)
+    found = memory.prompts.inject(session, prompt or None, project=project or None, restarted=restarted, count=count)
     if not found.text:
-        return ""
+        return "", None
     name = _text(given.get("hook_event_name")) or NAMES[event]
-    return json.dumps({"hookSpecificOutput": {"hookEventName": name, "additionalContext": found.text}})
+    return json.dumps({"hookSpecificOutput": {"hookEventName": name, "additionalContext": found.text}}), found
 
 
 def undelivered(memory: Memory, payload: bytes) -> None:

@@ -16,15 +16,18 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from queue import SimpleQueue
 
 from yiku.errors import YikuError
 from yiku.interfaces.hooks import recalled
 from yiku.interfaces.hooks.capture import LOCK, SOCKET, socket_address
 from yiku.memory import Memory
+from yiku.types import Context
 
 AGAIN_S = 5.0  # until a process that does not answer, because another does, tries again
 REQUEST_BYTES, LINE_BYTES = 64 << 20, 1_000
 TIMEOUT_S = 2.0  # for a hook to send its payload
+COUNT_S = 1.0  # that closing waits for counts
 
 logger = logging.getLogger("yiku.hooks")
 
@@ -36,6 +39,9 @@ class Answering:
         self._memory = memory
         self._ended = threading.Event()
         self._socket: socket.socket | None = None
+        self._shown: SimpleQueue[Context | None] = SimpleQueue()
+        self._counter = threading.Thread(target=self._count, name="yiku-hooks-count", daemon=True)
+        self._counter.start()
         self._thread = threading.Thread(target=self._run, name="yiku-hooks", daemon=True)
         self._thread.start()
 
@@ -46,6 +52,8 @@ class Answering:
             with suppress(OSError):
                 listening.shutdown(socket.SHUT_RDWR)
         self._thread.join(1.0)
+        self._shown.put(None)
+        self._counter.join(COUNT_S)
 
     def _run(self) -> None:
         self._load()
@@ -71,22 +79,32 @@ class Answering:
                     event, payload, scope = _request(connection)
                 except (OSError, ValueError):
                     continue
-                text = self._text(event, payload, scope)
+                text, shown = self._text(event, payload, scope)
                 try:
                     connection.sendall(text.encode())
                 except OSError:  # the hook waited no longer: what was brought in is not there
                     with suppress(YikuError):
                         recalled.undelivered(self._memory, payload)
+                    continue
+            if shown is not None:
+                self._shown.put(shown)
 
-    def _text(self, event: str, payload: bytes, scope: str) -> str:
-        """What is sent for an event."""
+    def _text(self, event: str, payload: bytes, scope: str) -> tuple[str, Context | None]:
+        """What is sent for an event, and what it shows."""
         if scope != self._memory.scope if scope else not serves_home(self._memory):
-            return "-"
+            return "-", None
         try:
-            return "+" + recalled.text(self._memory, event, payload)
+            text, shown = recalled.printed_and_shown(self._memory, event, payload)
         except Exception as error:  # its words may be those of a prompt
             logger.warning("a prompt got no memories: %s", type(error).__name__)
-            return "-"
+            return "-", None
+        return f"+{text}", shown
+
+    def _count(self) -> None:
+        """Count what was shown, behind the answers: who writes may have to wait for others."""
+        while (shown := self._shown.get()) is not None:
+            with suppress(YikuError):  # an answer is worth more than its count
+                self._memory.retrieved(shown)
 
     def _load(self) -> None:
         """Load what is needed for an answer before the first one is due."""

@@ -92,7 +92,7 @@ def _patterns(announcing: _Announcing, chinese: bool) -> tuple[tuple[str, re.Pat
     for stem in stems:
         rests = "|".join(re.escape(word.removeprefix(stem)) for word in reversed(known) if word.startswith(stem))
         before = rf"(?<![a-z0-9]{stem})" if announcing.alone else ""
-        found.append((stem, re.compile(rf"{re.escape(stem)}{before}(?:{rests})?+{opens}{_SOON}")))
+        found.append((stem, lazy.compile(rf"{re.escape(stem)}{before}(?:{rests})?+{opens}{_SOON}")))
     return tuple(found)
 
 
