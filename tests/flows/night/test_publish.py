@@ -196,6 +196,25 @@ def test_what_was_erased_or_forgotten_is_in_no_report(lived, home, clock):
     assert "Zephyrine" not in texts and "西风" not in texts and "绿茶" not in texts
 
 
+def test_a_forgotten_session_is_in_no_summary_of_a_day(lived, home, clock):
+    """Nor in one of a day on which something else was said; a day of which all was forgotten has no page."""
+    lived.record_turn("user", "Please water the ferns. 请给蕨类浇水。", session="s2")
+    lived.record_turn("user", "Please book the ferry. 请订渡轮。", session="s3")
+    for session in ("s2", "s3"):
+        lived.sessions.end(session)
+    clock.advance(days=1)
+    lived.admin.consolidate()
+    before = [(home / "reports" / "days" / f"2026-03-0{day}.md").read_text() for day in (1, 2)]
+    lived.forget(session="s1")
+    lived.forget(session="s3")
+    lived.admin.consolidate()
+
+    assert "Oslo" in before[0] and "ferns" in before[1] and "ferry" in before[1]
+    assert ["days/2026-03-02.md"] == [name for name in files(home) if name.startswith("days/")]
+    page = (home / "reports" / "days" / "2026-03-02.md").read_text()
+    assert "ferns" in page and "ferry" not in page and "渡轮" not in page
+
+
 def test_an_edit_that_the_night_reads_is_not_taken_back_with_it(lived, home):
     """A person's edit of MEMORY.md is theirs: undoing the night leaves it."""
     lived.notes.publish()
