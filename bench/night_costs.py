@@ -1,0 +1,259 @@
+"""
+Benchmark of what a night costs: CPU time, memory, and how long a search takes meanwhile.
+
+    python bench/night_costs.py                         10,000 statements
+    python bench/night_costs.py --statements 100000     its peak of memory, beside that of 10,000
+    python bench/night_costs.py --only nights           without the searches
+
+Half of the statements are those of the year of night.py, and half are sentences of an invented vocabulary with real endings
+(corpus.py), in two languages. All are told by `remember`; then comes the first night, which examines all of them, fifty more
+statements and their night, and a night with nothing to do. Each night runs in a process of its own, so that its peak of memory
+is its own. Searches are asked before the first night, while it runs in another process, while it runs in a thread of the same
+process, as `Memory(background=True)` does, and afterwards; each waits a little for the next, as people do.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import multiprocessing
+import os
+import random
+import resource
+import shutil
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+from datetime import datetime, timedelta
+from itertools import cycle
+from pathlib import Path
+from typing import Any
+
+import night
+from corpus import Corpus
+
+from yiku import Memory
+
+NEW = 50  # statements of an ordinary day
+AIMS = {"new": 2.0, "full": 60.0}  # CPU seconds, at AIMED_AT statements
+AIMED_AT = 10_000
+SLOWER = 2.0  # how much longer a search may take while a night runs, at 95 of 100
+QUESTIONS, ASKED = 40, 200  # different ones, and how many before and after
+PAUSE_S = 0.02  # between two searches
+WORDS = (5, 12)  # of a generated sentence
+NEW_SHARE = 0.2  # of the new statements that say an old one again
+SEARCHED = ("usual", "process", "thread", "after")
+PROCESSES = multiprocessing.get_context("spawn")
+
+
+@dataclass(slots=True)
+class Cost:
+    """What one night took: CPU and wall seconds, MB of memory before it and at its peak, decisions by action."""
+
+    cpu_s: float
+    wall_s: float
+    before_mb: float
+    peak_mb: float
+    decisions: dict[str, int] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Search:
+    """How long searches took, in milliseconds at 50 and 95 of 100: on the clock, and of CPU."""
+
+    asked: int
+    wall_p50: float
+    wall_p95: float
+    cpu_p50: float
+    cpu_p95: float
+
+
+# ------------------------------------------------------------------ a home
+
+
+def statements(seed: int, count: int) -> list[str]:
+    """So many sentences in two languages, in an order of chance; some say another one again."""
+    chance, corpus = random.Random(seed), Corpus(seed)
+    year = [one.text for one in night.story(seed, count // 2)]
+    told = chance.sample(year, count // 2)
+    told += [_sentence(chance, turn["content"]) for turn in corpus.turns(count - len(told))]
+    chance.shuffle(told)
+    return told
+
+
+def _sentence(chance: random.Random, talk: str) -> str:
+    """The beginning of a generated turn."""
+    length = chance.randint(*WORDS)
+    if talk[0].isascii():
+        return " ".join(talk.split()[:length]).rstrip(".") + "."
+    return talk.split("，", maxsplit=1)[0].rstrip("。") + "。"
+
+
+def opened(home: Path, day: int) -> Memory:
+    now = night.BEGIN + timedelta(days=day)
+    return Memory(home, owner=night.OWNER, names=night.NAMES, clock=lambda: now, durability="fast", search="words")
+
+
+def fill(home: Path, told: Sequence[str], day: int = 0) -> None:
+    with opened(home, day) as memory:
+        for text in told:
+            memory.remember(text)
+
+
+# ------------------------------------------------------------------ nights
+
+
+def run(home: Path, day: int) -> Cost:
+    """Run a night in a process of its own."""
+    line, theirs = PROCESSES.Pipe()
+    child = PROCESSES.Process(target=_night, args=(home, day, theirs))
+    child.start()
+    cost: Cost = line.recv()
+    child.join()
+    return cost
+
+
+def _night(home: Path, day: int, line: Any) -> None:
+    with opened(home, day) as memory:
+        memory.recall("Where do I live?")  # what any process has loaded
+        before, wall, cpu = _peak_mb(), time.perf_counter(), time.process_time()
+        done = memory.admin.consolidate()
+        cpu_s, wall_s = time.process_time() - cpu, time.perf_counter() - wall
+        cost = Cost(round(cpu_s, 3), round(wall_s, 3), round(before, 1), round(_peak_mb(), 1), dict(done.counts), [*done.notes])
+    if line is not None:
+        line.send(cost)
+
+
+def _peak_mb() -> float:
+    unit = 1 if sys.platform == "darwin" else 1024  # bytes there, kilobytes elsewhere
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 1e6
+
+
+def nights(home: Path, told: Sequence[str], seed: int) -> dict[str, Cost]:
+    """The first night of a home, one after fifty new statements, and one with nothing to do."""
+    chance = random.Random(seed)
+    costs = {"full": run(home, 1)}
+    new = statements(seed + 1, 4 * NEW)[:NEW]
+    fill(home, [_again(chance.choice(told)) if chance.random() < NEW_SHARE else text for text in new], 2)
+    costs["new"] = run(home, 3)
+    costs["nothing"] = run(home, 4)
+    return costs
+
+
+def _again(text: str) -> str:
+    """A statement in another spelling, where the year has one for it."""
+    return text.replace(" stands", " - stands").replace("号", " 号 ")
+
+
+# ------------------------------------------------------------------ searches
+
+
+def questions(told: Sequence[str], seed: int) -> list[str]:
+    """Questions of a few words of some statements, half of them Chinese."""
+    corpus = Corpus(seed)
+    return [one for mix in ("english", "chinese") for one in corpus.questions(mix, list(told), QUESTIONS // 2)]
+
+
+def asked(memory: Memory, asking: Sequence[str], until: Callable[[int], bool]) -> Search:
+    """Ask one question after the other until it is enough."""
+    wall, cpu = [], []
+    for question in cycle(asking):
+        if until(len(wall)):
+            break
+        time.sleep(PAUSE_S)
+        wall_from, cpu_from = time.perf_counter(), time.thread_time()
+        memory.recall(question)
+        wall.append((time.perf_counter() - wall_from) * 1000)
+        cpu.append((time.thread_time() - cpu_from) * 1000)
+    return Search(len(wall), *(round(_at(times, share), 2) for times in (wall, cpu) for share in (0.5, 0.95)))
+
+
+def _at(times: Sequence[float], share: float) -> float:
+    return sorted(times)[min(len(times) - 1, int(share * len(times)))] if times else 0.0
+
+
+def searches(home: Path, folder: Path, asking: Sequence[str]) -> dict[str, Search]:
+    """Search before, during and after the first night of a home; of two copies, one night is another process's."""
+    found: dict[str, Search] = {}
+    for where in ("process", "thread"):
+        copy = Path(shutil.copytree(home, folder / where))
+        with opened(copy, 1) as memory:
+            for question in asking:
+                memory.recall(question)
+            found.setdefault("usual", asked(memory, asking, lambda count: count >= ASKED))
+            if where == "process":
+                running: Any = PROCESSES.Process(target=_night, args=(copy, 1, None))
+            else:
+                running = threading.Thread(target=memory.admin.consolidate)
+            running.start()
+            found[where] = asked(memory, asking, lambda _, running=running: not running.is_alive())
+            running.join()
+            found["after"] = asked(memory, asking, lambda count: count >= ASKED)
+        shutil.rmtree(copy)
+    return found
+
+
+# ------------------------------------------------------------------ what is told
+
+
+def lines(count: int, costs: dict[str, Cost], found: dict[str, Search]) -> Iterator[str]:
+    """Yield the figures, with the aim behind each that has one."""
+    for name, cost in costs.items():
+        aim = f" (aim {AIMS[name]:g})" if count == AIMED_AT and name in AIMS else ""
+        what = {"full": "first night", "new": f"{NEW} new", "nothing": "nothing new"}[name]
+        memory = f"peak {cost.peak_mb:.0f} MB, {cost.before_mb:.0f} before"
+        yield f"{count:,}, {what}: {cost.cpu_s:.2f} s of CPU{aim}, {cost.wall_s:.2f} s; {memory}; {cost.decisions or 'no decision'}"
+        yield from (f"  note: {note}" for note in cost.notes)
+    usual = found.get("usual")
+    for name in SEARCHED:
+        if usual is not None and (one := found.get(name)) is not None:
+            ratio = "" if name == "usual" else f", {one.wall_p95 / usual.wall_p95:.2f} times the usual p95"
+            yield (
+                f"search, {name}: p50 {one.wall_p50:.1f} ms, p95 {one.wall_p95:.1f} ms{ratio};"
+                f" CPU p50 {one.cpu_p50:.1f}, p95 {one.cpu_p95:.1f} ms; {one.asked} asked"
+            )
+
+
+def measure(folder: Path, count: int, seed: int, only: str | None = None) -> tuple[dict[str, Cost], dict[str, Search]]:
+    """Make a home of so many statements, and measure."""
+    told, home = statements(seed, count), folder / "home"
+    fill(home, told)
+    found = searches(home, folder, questions(told, seed)) if only in (None, "searches") else {}
+    costs = nights(home, told, seed) if only in (None, "nights") else {}
+    return costs, found
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.strip().partition("\n")[0] if __doc__ else None)
+    parser.add_argument("--statements", type=int, default=AIMED_AT)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--only", choices=("nights", "searches"))
+    parser.add_argument("--folder", help="where homes are made and removed again")
+    parser.add_argument("--json", type=Path, help="append the figures to this file")
+    given = parser.parse_args()
+    folder = Path(tempfile.mkdtemp(prefix="yiku-night-costs-", dir=given.folder))
+    began = os.getloadavg()
+    try:
+        costs, found = measure(folder, given.statements, given.seed, given.only)
+    finally:
+        shutil.rmtree(folder)
+    for line in lines(given.statements, costs, found):
+        print(line)
+    print(f"load {began[0]:.1f} at the beginning, {os.getloadavg()[0]:.1f} at the end, {os.cpu_count()} cores")
+    if given.json:
+        figures = {"costs": {name: asdict(one) for name, one in costs.items()}, "search": {k: asdict(v) for k, v in found.items()}}
+        about = {
+            "at": datetime.now().astimezone().isoformat(timespec="seconds"),
+            "statements": given.statements,
+            "seed": given.seed,
+        }
+        with given.json.open("a", encoding="utf-8") as file:
+            file.write(json.dumps({**about, **figures}) + "\n")
+
+
+if __name__ == "__main__":
+    main()
