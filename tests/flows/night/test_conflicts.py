@@ -13,11 +13,16 @@ FLAGGED = [
     ("I use dark mode in the editor", "I don't use dark mode in the editor"),
     ("我在编辑器里用深色主题", "我在编辑器里不用深色主题"),
     ("I run 5 km every morning", "I run 8 km every morning"),
+    ("The pump runs at 300 rpm", "The pump runs at 400 rpm"),
 ]
 LEFT = [
     ("I bought 3 apples", "I bought 5 apples"),
     ("My sister eats fish", "I don't eat fish"),
     ("我姐姐吃鱼", "我不吃鱼"),
+    ("Parcel 8 is at the gate", "Parcel 9 is at the gate"),
+    ("Our bus 5 is late", "Our bus 6 is late"),
+    ("第3章很无聊", "第4章很无聊"),
+    ("发票41已付", "发票42已付"),
     ("I like tea", "I like coffee"),
     ("我喜欢喝茶", "我喜欢喝咖啡"),
     ("I have a meeting on Monday", "I have a meeting on Friday"),

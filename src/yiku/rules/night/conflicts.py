@@ -20,17 +20,20 @@ from yiku.rules.deciding import conflict, slots
 from yiku.rules.finding import supersede
 from yiku.rules.finding.supersede import Answer, Statement
 from yiku.rules.finding.supersede_weights import MARKED
-from yiku.rules.lexicon import lists
+from yiku.rules.lexicon import built_in, lists
+from yiku.rules.lexicon import flags as F
 from yiku.rules.night.duplicates import HAPPENINGS
 from yiku.rules.statements.clause import Asked, Clause
 from yiku.rules.statements.read import read
 from yiku.rules.text.folding import folded
+from yiku.rules.text.words import words
 from yiku.rules.values import canonical
 from yiku.types import Cardinality, Kind, SemanticMemory, Standing
 
 Verdict = Literal["replaced", "flagged"]
 LEAST_SHARED = 2  # content words that two clauses must have in common, beside their values
 _COUNTED = ("time", "amount")
+_NUMBER = "number"  # the sort of an amount without a unit
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +131,17 @@ def _only_value(memory: SemanticMemory, clause: Clause) -> str | None:
     """The one amount or time that a clause gives, and nothing else is named in it."""
     if len(clause.values) != 1 or clause.values[0].sort not in _COUNTED:
         return None
-    return memory.content[clause.values[0].start : clause.values[0].end]
+    value = memory.content[clause.values[0].start : clause.values[0].end]
+    return None if canonical.sort_of(value) == _NUMBER and _is_name(folded(memory.content), clause) else value
+
+
+def _is_name(text: str, clause: Clause) -> bool:
+    """Whether the number in a clause is part of a name before its verb: parcel 5, our bus 5, 发票41."""
+    before = words(text, clause.start, clause.values[0].start, built_in())
+    if not before or before[-1].flags & F.LIGHT:
+        return False
+    named = sum(not (word.sign or word.flags & (F.LIGHT | F.MY)) for word in before)
+    return 0 < named <= len(clause.about)
 
 
 # ------------------------------------------------------------------ the question that a statement asks
