@@ -59,6 +59,21 @@ def test_a_pair_that_cannot_both_hold_is_flagged(memory, clock, first, second):
     assert {} == night(memory)
 
 
+@pytest.mark.spec("T-06")
+@pytest.mark.parametrize("text", ["The office opens at {}", "办公室{}点开门"])
+def test_one_night_flags_all_that_contradict_each_other(memory, clock, text):
+    """As many nights would, though each flag changes a row that the next pair has, too; the night after it finds nothing."""
+    rows = []
+    for hour in range(6, 11):
+        rows.append(memory.remember(text.format(hour)).memory)
+        clock.advance(days=1)
+    ids = {row.id for row in rows}
+
+    assert {"flagged": 10} == night(memory)
+    assert [ids - {row.id} for row in rows] == [{*memory.get(row.id).flagged_with} for row in rows]
+    assert {} == night(memory)
+
+
 @pytest.mark.parametrize(("first", "second"), LEFT)
 def test_what_may_hold_together_is_left(memory, clock, first, second):
     """Other people, other occasions, many values, hedges, the past: nothing is flagged or replaced."""
