@@ -18,7 +18,7 @@ def test_statements_are_in_both_languages_and_the_same_for_a_seed():
 
 
 def test_nights_and_searches_are_measured(tmp_path):
-    """A first night, one of fifty new statements and an empty one; searches before, meanwhile in two ways, and after."""
+    """A first night, one of fifty new statements and an empty one; searches meanwhile in two ways, and before and after both."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(night_costs, "ASKED", 3)
         costs, found = night_costs.measure(tmp_path, 120, seed=3)
@@ -26,10 +26,10 @@ def test_nights_and_searches_are_measured(tmp_path):
     assert ["full", "new", "nothing"] == list(costs)
     assert {} == costs["nothing"].decisions
     assert costs["full"].cpu_s > costs["nothing"].cpu_s > 0
-    assert all(cost.peak_mb >= cost.before_mb > 10 for cost in costs.values())
+    assert all(cost.peak_mb > cost.before_mb > 10 for cost in costs.values())
     assert {*night_costs.SEARCHED} == {*found}
     assert all(one.wall_p95 >= one.wall_p50 > 0 for one in found.values() if one.asked)
-    assert [3, 3] == [found[name].asked for name in ("usual", "after")]
+    assert 4 * 3 == found["usual"].asked
 
 
 def test_the_figures_are_told_beside_their_aims():
