@@ -31,7 +31,10 @@ LATER = timedelta(days=130)
 TRIED = 6
 KINDS = {"full": FULL, "broken": BROKEN}
 _ID = re.compile(r"[0-9a-f]{8}-[0-9a-f-]{27}")
-COMPARED = "content state reason standing priority importance tags entities pinned expires_at auto_delete_at flag used method confidence".split()
+COMPARED = tuple(
+    "content state reason standing priority importance confidence tags entities pinned "
+    "expires_at auto_delete_at flag used method".split()
+)
 
 
 def opened(home: Path, at: datetime) -> Memory:
