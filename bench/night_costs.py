@@ -24,7 +24,6 @@ import re
 import resource
 import shutil
 import tempfile
-import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
@@ -37,6 +36,7 @@ import night
 from corpus import Corpus
 
 from yiku import Memory
+from yiku.flows.night import schedule
 
 NEW = 50  # statements of an ordinary day
 AIMS = {"new": 2.0, "full": 60.0}  # CPU seconds, at AIMED_AT statements
@@ -184,6 +184,11 @@ def _at(times: Sequence[float], share: float) -> float:
     return times[min(len(times) - 1, int(share * len(times)))]
 
 
+def _is_over(memory: Memory) -> bool:
+    own = memory._handle.own()
+    return any(run.finished_at is not None for run in memory._handle.store.nights.runs(own[0], limit=1))
+
+
 def searches(home: Path, folder: Path, asking: Sequence[str]) -> dict[str, Search]:
     """Search before, during and after the first night of a home; of two copies, one night is another process's."""
     found = dict[str, list[tuple[float, float]]](usual=[])
@@ -194,12 +199,14 @@ def searches(home: Path, folder: Path, asking: Sequence[str]) -> dict[str, Searc
                 memory.recall(question)
             found["usual"] += asked(memory, asking, lambda count: count >= ASKED)
             if where == "process":
-                running: Any = PROCESSES.Process(target=_night, args=(copy, 1, None))
+                child = PROCESSES.Process(target=_night, args=(copy, 1, None))
+                child.start()
+                found[where] = asked(memory, asking, lambda _, child=child: not child.is_alive())  # type: ignore[misc]
+                child.join()
             else:
-                running = threading.Thread(target=memory.admin.consolidate)
-            running.start()
-            found[where] = asked(memory, asking, lambda _, running=running: not running.is_alive())  # type: ignore[misc]
-            running.join()
+                worker = schedule.in_background(memory._handle)
+                found[where] = asked(memory, asking, lambda _, memory=memory: _is_over(memory))  # type: ignore[misc]
+                worker.stop(60)
             found["usual"] += asked(memory, asking, lambda count: count >= ASKED)
         shutil.rmtree(copy)
     return {name: search(took) for name, took in found.items()}

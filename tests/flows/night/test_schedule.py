@@ -2,6 +2,7 @@
 
 import shlex
 import threading
+import time
 
 import pytest
 
@@ -102,6 +103,38 @@ def test_a_thread_of_a_long_lived_memory_runs_the_missed_night(used, home, clock
 
     assert State.ACTIVE is state
     assert State.ARCHIVED is used.get(one.id).state
+
+
+def test_a_night_in_a_thread_rests_so_that_searches_are_not_kept_waiting(used, clock, monkeypatch):
+    """After each short piece of work, between its decisions; a night that somebody waits for does not rest."""
+    for number in range(60):
+        used.remember(f"Lamp {number} burns oil. 第{number}盏灯。", priority="transient")
+    clock.advance(hours=49)
+    rests: list[float] = []
+    done = threading.Event()
+    whole, sleep = consolidate.consolidate, time.sleep
+
+    def announced(*args, **given):
+        report = whole(*args, **given)
+        done.set()
+        return report
+
+    def resting(seconds: float) -> None:
+        rests.append(seconds)
+        sleep(0)
+
+    monkeypatch.setattr(schedule, "consolidate", announced)
+    monkeypatch.setattr(schedule, "WORK_S", 0.0)
+    monkeypatch.setattr(schedule.time, "sleep", resting)
+    worker = schedule.in_background(used._handle)
+    assert done.wait(60)
+    worker.stop(5)
+    rested = rests.count(schedule.REST_S)
+    clock.advance(hours=49)
+    used.admin.consolidate()
+
+    assert rested > 60
+    assert rested == rests.count(schedule.REST_S)
 
 
 def test_the_thread_lets_a_pause_be(used):
