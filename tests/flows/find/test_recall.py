@@ -449,6 +449,23 @@ def test_valid_at_shows_what_held_then(memory):
     assert [[], ["我住在卑尔根"], ["I live in Oslo"]] == [at(day) for day in ("2026-01-09", "2026-02-09", "2026-02-11")]
 
 
+@pytest.mark.parametrize(
+    ("text", "question"), [("I am allergic to nuts", "What am I allergic to?"), ("我对坚果过敏", "我对什么过敏？")]
+)
+def test_valid_at_names_no_source_that_was_said_later(memory, clock, text, question):
+    """A statement that was told again has both tellings as sources, and then had one."""
+    memory.remember(text)
+    then = clock.advance(days=1)
+    clock.advance(days=30)
+    memory.remember(text)
+    (now,) = memory.recall(question, types=["memory"])
+    (past,) = memory.recall(question, types=["memory"], valid_at=then)
+
+    assert 2 == len(now.sources)
+    assert [link for link in now.sources if link.said_at <= then] == [*past.sources]
+    assert 1 == len(past.sources)
+
+
 def test_both_times_together(memory, clock):
     """What held at one time by what was recorded at another: a late statement changes the one, not the other."""
     memory.remember("I live in Bergen", said_at="2026-01-01")
