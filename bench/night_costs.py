@@ -26,7 +26,7 @@ import shutil
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime, timedelta
 from itertools import cycle
 from pathlib import Path
@@ -37,6 +37,9 @@ from corpus import Corpus
 
 from yiku import Memory
 from yiku.flows.night import schedule
+from yiku.rules.deciding import conflict
+from yiku.rules.deciding.slots import index_tokens
+from yiku.types import AddMemory, Memories
 
 NEW = 50  # statements of an ordinary day
 AIMS = {"new": 2.0, "full": 60.0}  # CPU seconds, at AIMED_AT statements
@@ -44,6 +47,7 @@ AIMED_AT = 10_000
 SLOWER = 2.0  # how much longer a search may take while a night runs, at 95 of 100
 QUESTIONS, ASKED = 40, 200  # different ones, and how many before and after
 PAUSE_S = 0.02  # between two searches
+TOLD, BATCH = 20_000, 500  # statements that are told one by one; written in one transaction
 WORDS = (5, 12)  # of a generated sentence
 NEW_SHARE = 0.2  # of the new statements that say an old one again
 SEARCHED = ("usual", "process", "thread")
@@ -100,9 +104,29 @@ def opened(home: Path, day: int) -> Memory:
 
 
 def fill(home: Path, told: Sequence[str], day: int = 0) -> None:
+    """Tell all statements; of very many the rest is written to the store as it would be told, without asking what it does."""
     with opened(home, day) as memory:
-        for text in told:
+        for text in told[:TOLD]:
             memory.remember(text)
+        if len(told) > TOLD:
+            _write(memory, [*dict.fromkeys(told[TOLD:])])
+
+
+def _write(memory: Memory, texts: Sequence[str]) -> None:
+    handle = memory._handle
+    one = memory.remember("The first of many. 许多之中的第一条。").memory
+    known = {row.content for row in handle.store.memories(handle.own(), Memories())}
+    for batch in batched([text for text in texts if text not in known], BATCH):
+        rows = []
+        for text in batch:
+            id = handle.new_id()
+            rows.append(replace(one, n=0, id=id, line=id, content=text, content_hash=conflict.text_hash(text, None)))
+        changes = [AddMemory(row, index_tokens(row)) for row in rows]
+        handle.store.apply(handle.writes(), changes, handle.cause("remember"))
+
+
+def batched(items: Sequence[str], size: int) -> Iterator[Sequence[str]]:
+    yield from (items[start : start + size] for start in range(0, len(items), size))
 
 
 # ------------------------------------------------------------------ nights

@@ -32,6 +32,20 @@ def test_nights_and_searches_are_measured(tmp_path):
     assert 4 * 3 == found["usual"].asked
 
 
+def test_what_is_written_at_once_is_as_if_it_had_been_told(tmp_path, monkeypatch):
+    """The night finds the same duplicates among it, and nothing is wrong with the store."""
+    told = [f"The pump {number} stands in hall 3." for number in range(20)] + ["The pump 7 - stands in hall 3"]
+    merged = []
+    for name, at_once in (("told", 100), ("written", 3)):
+        monkeypatch.setattr(night_costs, "TOLD", at_once)
+        night_costs.fill(tmp_path / name, told)
+        with night_costs.opened(tmp_path / name, 1) as memory:
+            merged.append(memory.admin.consolidate().counts)
+            assert () == tuple(memory.admin.check("deep").problems)
+
+    assert [{"merged": 1}, {"merged": 1}] == merged
+
+
 def test_the_figures_are_told_beside_their_aims():
     """The aims hold for 10,000 statements; a search is compared with the usual one; notes are not left out."""
     costs = {"full": Cost(31.5, 40.0, 70.0, 90.0, {"merged": 7}), "new": Cost(0.9, 1.0, 70.0, 70.0, {}, ["no backup"])}
