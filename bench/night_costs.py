@@ -153,6 +153,12 @@ def _night(home: Path, day: int, line: Any) -> None:
         line.send(cost)
 
 
+def _nicely(home: Path, day: int) -> None:
+    """As cron or systemd starts it by the lines of `yiku schedule`."""
+    os.nice(schedule.NICE)
+    _night(home, day, None)
+
+
 def _peak_mb() -> float:
     """The most memory that this process held; what Linux counts in ru_maxrss begins with that of the parent."""
     status = Path("/proc/self/status")
@@ -223,7 +229,7 @@ def searches(home: Path, folder: Path, asking: Sequence[str]) -> dict[str, Searc
                 memory.recall(question)
             found["usual"] += asked(memory, asking, lambda count: count >= ASKED)
             if where == "process":
-                child = PROCESSES.Process(target=_night, args=(copy, 1, None))
+                child = PROCESSES.Process(target=_nicely, args=(copy, 1))
                 child.start()
                 found[where] = asked(memory, asking, lambda _, child=child: not child.is_alive())  # type: ignore[misc]
                 child.join()

@@ -149,11 +149,13 @@ def test_the_thread_lets_a_pause_be(used):
 
 @pytest.mark.spec("S3-43")
 def test_the_lines_for_the_system_run_it_each_hour(memory, home):
-    """They name this home and scope, quoted, and ask whether a night is due."""
+    """They name this home and scope, quoted, ask whether a night is due, and give way to other programs."""
     found = memory.admin.schedule()
     minute, words = found.cron.split(" ", 5)[0], shlex.split(found.cron.split(" ", 5)[5])
 
     assert minute.isdigit()
+    assert ["nice", "-n", "10"] == words[:3]
+    assert "\nNice=10\n" in found.service
     assert ["consolidate", "--if-due", "--quiet", "--home", str(home), "--scope", "user:mei"] == words[-7:]
     assert f'"{home}"' in found.service
     assert "OnCalendar=hourly\nPersistent=true" in found.timer

@@ -29,6 +29,7 @@ IDLE, FALLBACK = timedelta(minutes=20), timedelta(hours=48)
 LOOK_EACH_S = 60.0
 STOP_S = 0.5  # that a thread has to end its decision
 WORK_S, REST_S = 0.005, 0.01  # of a night in a thread: what searches at the same time shares the interpreter with it
+NICE = 10  # of a night that the system starts: whoever searches meanwhile comes first
 LATEST = 500  # runs among which the last full one is looked for
 LATEST_ROWS = 50  # of the journal, among which the last one of somebody else is
 
@@ -136,10 +137,10 @@ def lines(handle: Handle) -> Schedule:
     program = shutil.which("yiku")
     words = [program] if program and Path(program).is_absolute() else [sys.executable, "-m", "yiku"]
     command = [*words, "consolidate", "--if-due", "--quiet", "--home", handle.home, "--scope", handle.scope]
-    service = f"[Unit]\nDescription=Yiku tidies memory\n\n[Service]\nType=oneshot\nNice=10\nExecStart={_for_systemd(command)}\n"
+    service = f"[Unit]\nDescription=Yiku tidies memory\n\n[Service]\nType=oneshot\nNice={NICE}\nExecStart={_for_systemd(command)}\n"
     timer = "[Unit]\nDescription=Ask each hour whether a night of Yiku is due\n\n[Timer]\nOnCalendar=hourly\nPersistent=true\n"
     return Schedule(
-        cron=f"17 * * * * {shlex.join(command).replace('%', chr(92) + '%')}",
+        cron=f"17 * * * * nice -n {NICE} {shlex.join(command).replace('%', chr(92) + '%')}",
         service=service,
         timer=f"{timer}\n[Install]\nWantedBy=timers.target\n",
         next_due=next_due(handle),
