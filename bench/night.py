@@ -5,10 +5,12 @@ Benchmark of the night: a simulated year of a bilingual user, with a night after
     python bench/night.py --statements 10000 --seed 7 --json year.jsonl
 
 Mei moves, changes her job, follows projects whose deadlines and versions change, and tells of twenty people who do the same; she
-gives rules, says what she likes, makes appointments that end, and says many things twice, in other spellings. Names and values are
-drawn from a seed. All of it goes through `record_turn` and `remember`, on a clock that is set. At the end of the year both memories
-are asked about the present and, by `valid_at`, about the past. What is counted: answers among the first five, statements that were
-replaced and are back, rules that are missing, the size of the home by month and the CPU time of each night.
+gives rules, says what she likes, makes appointments that end, says many things twice, in other spellings, and many that only look
+like one another: parcels, purchases, meetings, likings. Names and values are drawn from a seed. All of it goes through
+`record_turn` and `remember`, on a clock that is set. At the end of the year both memories are asked about the present and, by
+`valid_at`, about the past: by the words in which it was said, and loosely, in others. What is counted: answers among the first
+five, statements that were replaced and are back, rules that are missing, wrong decisions (a merge, a replacement or a flag of two
+statements that both hold), the size of the home by month and the CPU time of each night.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ import shutil
 import statistics
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
@@ -31,6 +33,7 @@ from yiku import Memory
 BEGIN = datetime(2025, 1, 1, 9, tzinfo=UTC)
 DAYS = 365
 WITHIN = 5  # hits
+SHOWN = 10  # wrong decisions
 OWNER, NAMES = "user:mei", ["Mei"]
 CITIES = "Oslo Bergen Trondheim Turku Ghent Leipzig Porto Graz Lyon Bath 成都 杭州 昆明 厦门 青岛 大理 苏州 桂林".split()
 COMPANIES = "Nordlys Hexacore Brightwell Kestrel Palomar Oakline 青松科技 云帆软件 白鹭设计 远山数据".split()
@@ -45,6 +48,7 @@ RULES = (
     "Always give distances in kilometres.",
 )
 LIKES = "oolong tea|cross-country skiing|black coffee|board games|绿茶|爬山|围棋|老电影".split("|")
+WRONGS = ("merged", "replaced", "flagged")  # decisions about two statements
 THINGS = "pump compressor valve sensor printer boiler 水泵 阀门 打印机 锅炉 传感器 压缩机".split()
 
 
@@ -67,6 +71,9 @@ class Year:
 
     present: tuple[int, int] = (0, 0)
     past: tuple[int, int] = (0, 0)
+    present_loosely: tuple[int, int] = (0, 0)
+    past_loosely: tuple[int, int] = (0, 0)
+    wrong: list[str] = field(default_factory=list)
     back: list[str] = field(default_factory=list)
     rules_missing: list[str] = field(default_factory=list)
     live: int = 0
@@ -135,6 +142,8 @@ def _told(who: str, predicate: str, value: str) -> str:
 def _filler(chance: random.Random, days: int, number: int) -> list[Said]:
     """Things that are only said: some twice, in another spelling, some for a few days."""
     thing, hall, day = chance.choice(THINGS), chance.randrange(40), chance.randrange(days)
+    if chance.random() < 0.3:
+        return [Said(day, _tempting(chance, number))]
     if is_chinese(thing):
         text, again = f"{number}号{thing}在{hall}号厂房。", f"{number} 号{thing}在 {hall} 号厂房！"
     else:
@@ -146,6 +155,30 @@ def _filler(chance: random.Random, days: int, number: int) -> list[Said]:
     return [Said(day, text)]
 
 
+def _tempting(chance: random.Random, number: int) -> str:
+    """A sentence that differs from others in a number or a name alone, and holds beside them."""
+    who, like, hour = chance.choice(PEOPLE), chance.choice(LIKES), chance.randrange(8, 19)
+    if is_chinese(who):
+        forms = (f"包裹{number}在门口。", f"{who}买了{number}个苹果。", f"我{hour}点和{who}开会。", f"{who}喜欢{like}。")
+    else:
+        forms = (
+            f"Parcel {number} is at the gate.",
+            f"{who} bought {number} apples.",
+            f"I meet {who} at {hour}.",
+            f"{who} likes {like}.",
+        )
+    return chance.choice(forms)
+
+
+def same(one: str, other: str) -> bool:
+    """Whether two sentences of a year say the same in other spellings."""
+    return _bare(one) == _bare(other)
+
+
+def _bare(text: str) -> str:
+    return "".join(text.replace("!", "").replace("！", "").split()).strip("。.").replace("-", "")
+
+
 # ------------------------------------------------------------------ a year
 
 
@@ -153,6 +186,7 @@ def live(home: Path, said: Sequence[Said], days: int, *, nights: bool) -> Year:
     """Let a year pass on a home, and ask at its end."""
     year, now, rest = Year(statements=len(said)), [BEGIN], [*said]
     replaced: dict[str, str] = {}
+    slots = {one.text: one.slot for one in said if one.slot}
     with Memory(home, owner=OWNER, names=NAMES, clock=lambda: now[0], durability="fast", learn="at_once") as memory:
         for day in range(days):
             now[0] = BEGIN + timedelta(days=day)
@@ -163,7 +197,7 @@ def live(home: Path, said: Sequence[Said], days: int, *, nights: bool) -> Year:
                 memory.context("Where do I live? 我住在哪里？")
             now[0] = BEGIN + timedelta(days=day, hours=18)
             if nights:
-                _night(memory, year)
+                _night(memory, year, slots)
             if day % 30 == 29:
                 year.sizes.append((home / "yiku.db").stat().st_size)
         now[0] += timedelta(hours=1)
@@ -191,12 +225,24 @@ def _say(memory: Memory, one: Said, now: datetime, replaced: dict[str, str]) -> 
         replaced[done.replaced.id] = done.replaced.content
 
 
-def _night(memory: Memory, year: Year) -> None:
+def _night(memory: Memory, year: Year, slots: Mapping[str, tuple[str, str]]) -> None:
     began = time.process_time()
     done = memory.admin.consolidate()
     year.nights.append(time.process_time() - began)
     for action, count in done.counts.items():
         year.decisions[action] = year.decisions.get(action, 0) + count
+    for item in done.items:
+        if item.action in WRONGS:
+            one, other = (memory.get(id).content for id in item.ids[:2])
+            if not is_right(item.action, one, other, slots):
+                year.wrong.append(f"{item.action}: {one} | {other}")
+
+
+def is_right(action: str, one: str, other: str, slots: Mapping[str, tuple[str, str]]) -> bool:
+    """Whether a decision about two statements is right: one says the other again, or gives its slot another value."""
+    if action == "merged":
+        return same(one, other)
+    return one in slots and slots[one] == slots.get(other) and not same(one, other)
 
 
 def _ask(memory: Memory, said: Sequence[Said], year: Year, now: datetime) -> None:
@@ -206,12 +252,14 @@ def _ask(memory: Memory, said: Sequence[Said], year: Year, now: datetime) -> Non
         if one.slot:
             slots.setdefault(one.slot, []).append(one)
     for slot, values in slots.items():
-        question, last = _question(*slot), values[-1]
+        question, loosely, last = _question(*slot), _loosely(*slot), values[-1]
         year.present = _counted(year.present, _found(memory, question, last, None))
+        year.present_loosely = _counted(year.present_loosely, _found(memory, loosely, last, None))
         for one, following in pairwise(values):
             if following.day > one.day:
-                middle = BEGIN + timedelta(days=(one.day + following.day) / 2, hours=12)
-                year.past = _counted(year.past, _found(memory, question, one, min(middle, now)))
+                middle = min(BEGIN + timedelta(days=(one.day + following.day) / 2, hours=12), now)
+                year.past = _counted(year.past, _found(memory, question, one, middle))
+                year.past_loosely = _counted(year.past_loosely, _found(memory, loosely, one, middle))
 
 
 def _question(who: str, predicate: str) -> str:
@@ -227,6 +275,23 @@ def _question(who: str, predicate: str) -> str:
         return {"lives in": "Where do I live?", "works at": "Where do I work?"}[predicate]
     form = {"lives in": "Where does {} live?", "works at": "Where does {} work?"}
     form |= {"deadline": "When is the deadline of {}?", "version": "Which version of {} is it?"}
+    return form[predicate].format(who)
+
+
+def _loosely(who: str, predicate: str) -> str:
+    """The same question in words that the answer does not have, or has few of."""
+    if is_chinese(who):
+        form = {
+            "lives in": "{}家在哪座城市？",
+            "works at": "{}是哪家公司的？",
+            "deadline": "{}什么时候要交？",
+            "version": "{}现在用的是哪一版？",
+        }
+        return form[predicate].format(who)
+    if who == "user":
+        return {"lives in": "Which city is my home?", "works at": "Who is my employer?"}[predicate]
+    form = {"lives in": "Which city is {} based in?", "works at": "Who employs {}?"}
+    form |= {"deadline": "When is {} due?", "version": "How far has {} been released?"}
     return form[predicate].format(who)
 
 
@@ -253,7 +318,8 @@ def lines(years: dict[str, Year]) -> Iterator[str]:
     for name, year in years.items():
         right = " ".join(f"{what} {found}/{of} ({found / max(of, 1):.1%})" for what, (found, of) in _asked(year).items())
         yield f"{name}: {year.statements:,} said, {year.live:,} live; R@{WITHIN} {right}; back {len(year.back)}"
-        yield f"  rules missing: {len(year.rules_missing)}; decisions: {year.decisions or '-'}"
+        yield f"  rules missing: {len(year.rules_missing)}; wrong {len(year.wrong)}; decisions: {year.decisions or '-'}"
+        yield from (f"  wrong: {one}" for one in year.wrong[:SHOWN])
     nights = years["nights"].nights
     if nights:
         yield f"a night: median {statistics.median(nights) * 1000:.0f} ms, longest {max(nights) * 1000:.0f} ms of CPU"
@@ -264,7 +330,12 @@ def lines(years: dict[str, Year]) -> Iterator[str]:
 
 
 def _asked(year: Year) -> dict[str, tuple[int, int]]:
-    return {"present": year.present, "past": year.past}
+    return {
+        "present": year.present,
+        "past": year.past,
+        "loosely present": year.present_loosely,
+        "loosely past": year.past_loosely,
+    }
 
 
 def drawn(values: Sequence[float]) -> str:

@@ -7,6 +7,7 @@ Retrieval quality on LongMemEval, LoCoMo, LifeBench and RealMem, through the pub
     python bench/quality.py FILE… --together         all conversations of a language in one scope
     python bench/quality.py FILE… --learn            what the rules learn from the turns is in memory, too
     python bench/quality.py FILE… --notes 2000       with so many notes of unrelated text in the vault
+    python bench/quality.py FILE… --night            after a night, which learns, merges, writes episodes and publishes
 
 Each case becomes a home of its own, filled by `record`; each question goes through `recall(question, limit=50,
 valid_at=its date)` with default settings, and through `context` for what a prompt would hold. Then it is asked once
@@ -54,6 +55,7 @@ RESULTS = ROOT / "bench" / "results" / "quality.jsonl"
 LIMIT = 50  # hits asked for, and ranks counted
 BATCH = 500  # turns a transaction
 NOTE_CHARS = 600
+IDLE = timedelta(hours=3)  # between the last turn and the night: its session is over, and gets an episode
 OURS = "yiku"
 
 
@@ -66,6 +68,7 @@ class Options:
     baselines: bool = True
     learn: bool = False  # from the turns, by rules
     notes: int = 0  # of unrelated text in the vault
+    night: bool = False  # runs before questions are asked
     whole: bool = True  # prompts and confidence too, not only the ranks
     variants: Mapping[str, Mapping[str, float]] = field(default_factory=dict)  # weights that differ from the product's
     folder: str | None = None
@@ -124,7 +127,7 @@ class Conversation:
         given: dict[str, Any] = {"embedder": embedder} if embedder is not None else {}
         if any(setting.name == "search" for setting in dataclasses.fields(Settings)):
             given["search"] = options.search
-        self.learns = options.learn
+        self.learns, self.nights = options.learn, options.night
         unrelated(home, options.notes)
         self.memory = Memory(home, owner="user:bench", durability="fast", clock=self.clock, **given)
         if options.notes:
@@ -154,6 +157,9 @@ class Conversation:
             self.memory.record(drafts[start : start + BATCH])
         if self.learns:
             self.memory.learn()
+        if self.nights:
+            self.clock.now = self.last = self.last + IDLE
+            self.memory.admin.consolidate()
         if self.embeds and (report := self.memory.admin.embed()).waiting:  # a program does it beside its work
             raise SystemExit(f"{report.waiting:,} turns have no vector: this would measure another search than it says")
 
@@ -343,6 +349,7 @@ def main() -> int:
         cache=given.cache,
         learn=given.learn,
         notes=given.notes,
+        night=given.night,
         baselines=not given.no_baselines,
         whole=not given.ranks_only,
         variants=variants(given.ablate),
@@ -382,7 +389,7 @@ def main() -> int:
         )
     if given.picture:
         Path(given.picture).write_text(reports.picture(report), encoding="utf-8")
-    if given.limit is None and given.ablate is None:
+    if given.limit is None and given.ablate is None and not given.notes and not given.night:  # these are compared with the rest
         reports.keep(given.results, report)
     return 0
 
@@ -408,6 +415,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--together", action="store_true", help="all conversations of a language in one scope")
     parser.add_argument("--learn", action="store_true", help="learn from the turns by rules before asking")
     parser.add_argument("--notes", type=int, default=0, metavar="N", help="put so many notes of unrelated text into the vault")
+    parser.add_argument("--night", action="store_true", help="run a night before asking")
     parser.add_argument("--json", metavar="OUT", help="everything, with the ranks of each question's evidence")
     parser.add_argument("--picture", metavar="OUT", help="evidence against tokens, as SVG")
     parser.add_argument("--cache", type=Path, default=embedded.default_path(), help="the file of vectors (%(default)s)")

@@ -33,7 +33,8 @@ def test_nights_lose_no_answer_no_rule_and_bring_nothing_back(years):
 
     assert nights.present[0] >= without.present[0] > 30
     assert nights.past[0] >= without.past[0]
-    assert ([], []) == (nights.back, nights.rules_missing)
+    assert nights.present_loosely[0] >= without.present_loosely[0] > 10
+    assert ([], [], []) == (nights.back, nights.rules_missing, nights.wrong)
     assert (20, 0) == (len(nights.nights), len(without.nights))
     assert any("a night: median" in line for line in night.lines(years))
 
@@ -41,7 +42,7 @@ def test_nights_lose_no_answer_no_rule_and_bring_nothing_back(years):
 def test_a_night_that_did_harm_would_be_noticed(tmp_path):
     """A replaced statement made live again, a rule archived, an answer that is gone: each is counted."""
 
-    def spoil(memory: Memory, year: night.Year) -> None:
+    def spoil(memory: Memory, year: night.Year, slots: object) -> None:
         handle = memory._handle
         rows = handle.store.memories(handle.own(), Memories(states=(State.ACTIVE,)))
         columns: dict[int, dict[str, object]] = {
@@ -59,6 +60,25 @@ def test_a_night_that_did_harm_would_be_noticed(tmp_path):
 
     assert spoilt.back
     assert len(night.RULES) == len(spoilt.rules_missing)
+
+
+@pytest.mark.parametrize(
+    ("action", "one", "other", "right"),
+    [
+        ("merged", "The pump 7 stands in hall 3.", "The pump 7 - stands in hall 3", True),
+        ("merged", "416号压缩机在6号厂房。", "416 号压缩机在 6 号厂房！", True),
+        ("merged", "The pump 7 stands in hall 3.", "The pump 8 stands in hall 3.", False),
+        ("flagged", "包裹8在门口。", "包裹9在门口。", False),
+        ("replaced", "Ann lives in Oslo.", "Ann lives in Bergen.", True),
+        ("replaced", "Ann lives in Oslo.", "Hugo lives in Bergen.", False),
+        ("flagged", "Ann lives in Oslo.", "Ann lives in Oslo.", False),
+    ],
+)
+def test_a_wrong_decision_is_known(action, one, other, right):
+    """By what the year means: what is said again, and which statements give one slot its values."""
+    slots = {f"{who} lives in {city}.": (who, "lives in") for who in ("Ann", "Hugo") for city in ("Oslo", "Bergen")}
+
+    assert right is night.is_right(action, one, other, slots)
 
 
 def test_a_drawing_has_a_bar_for_each_value():

@@ -384,6 +384,23 @@ def test_a_statement_counts_through_its_source_turn(cases, options, tmp_path):
         assert ["sms:1"] == conversation.turns(hits)
 
 
+def test_a_night_runs_before_the_questions(cases, options, tmp_path):
+    """It tells each session in an episode; the evidence is found first as without, and is away for one question only."""
+    chen = next(case for case in cases if case.id == "chen")
+    (question,) = chen.questions
+    conversation = quality.Conversation(tmp_path / "home", None, dataclasses.replace(options, night=True))
+    with conversation.memory as memory:
+        conversation.add(chen.sessions[:1])
+        before = conversation.recall(question)
+        with conversation.without(["2025-01-18"]):
+            during = conversation.recall(question)
+        after = conversation.recall(question)
+
+        assert ["2025-01-18"] == [one.session for one in memory.sessions.episodes()]
+        assert ["sms:1"] == conversation.turns(before) == conversation.turns(after)
+        assert quality.sure(during) < quality.sure(before) == quality.sure(after)
+
+
 def test_a_weight_is_another_for_one_run_only():
     """An ablation puts one weight to nothing, or to what it is told, and leaves the product as it was."""
     weights = dict(quality.fuse.WEIGHTS)

@@ -2,9 +2,11 @@
 A night that is killed or whose disk fails at any operation: the next call completes it with the same result.
 
 Each home has work for every phase: statements that end, fade and have lain as junk, turns that wait, a session without its
-episode, a record of a file that says nothing, tags that nothing carries, a backup that is due.
+episode, statements that repeat, contradict, confirm and refute others, a trait that is sure enough, a record of a file that says
+nothing, tags that nothing carries, a backup that is due.
 """
 
+import re
 import shutil
 import sqlite3
 from collections.abc import Callable, Collection, Sequence
@@ -22,14 +24,16 @@ from workers import READY
 from yiku import Memory
 from yiku.errors import StoreError
 from yiku.flows.night import consolidate
-from yiku.types import Attachment, Memories, Records
+from yiku.types import Attachment, Memories, Records, SemanticMemory
 
 START = datetime.fromisoformat("2026-03-01T09:00:00+01:00")
 LATER = timedelta(days=130)
 TRIED = 6
 KINDS = {"full": FULL, "broken": BROKEN}
-COMPARED = (
-    "content state reason standing priority importance tags entities pinned expires_at auto_delete_at flag used method".split()
+_ID = re.compile(r"[0-9a-f]{8}-[0-9a-f-]{27}")
+COMPARED = tuple(
+    "content state reason standing priority importance confidence tags entities pinned "
+    "expires_at auto_delete_at flag used method".split()
 )
 
 
@@ -49,8 +53,20 @@ def prepared(home: Path, statements: int = 6) -> None:
         memory.remember("The hall is dark. 大厅很暗。", tags=["unused"], idempotency_key="k1")
         (one,) = memory.get_all(where={"tags": "unused"})
         memory.update(one.id, tags=[])
+        memory.remember("Maybe the harbour office is a wooden house", standing="belief")
+        memory.remember("我姐姐可能住在昆明", standing="belief")
+        memory.remember("Our office has 12 meeting rooms")
+        memory.remember("We run 6 km every morning")
+        memory.remember("磨坊六点开门")
     with opened(home, START + timedelta(days=10)) as memory:
         memory.admin.consolidate(phase=0)
+        memory.remember("The harbour office is a wooden house")
+        memory.remember("我姐姐住在成都")
+        memory.remember("Our office has twelve meeting rooms.")
+        for hour in (7, 8):
+            memory.remember(f"We run {hour} km every morning")
+            memory.remember(f"磨坊{hour}点开门")
+        memory.remember("Mei answers in short sentences 美回答简短", kind="persona_trait", confidence=0.8)
         memory.record_turn("user", "I live in Bergen and I work as a nurse. 我喜欢绿茶。", session="s1")
         memory.record_turn("assistant", "Noted. 好的。", session="s1")
 
@@ -62,10 +78,19 @@ def state(home: Path) -> dict[str, Any]:
         own, store = handle.own(), handle.store
         rows = store.with_details(store.memories(own, Memories()))
         names = {row.id: row.content for row in rows}
+        lines = {row.line: row.content for row in rows if row.superseded_by is None}
         runs = store.nights.runs(own[0])
         run = next((run for run in runs if run.counts), runs[0])  # one that was killed behind its end is followed by an idle one
         found = {
-            "memories": sorted(tuple(getattr(row, name) for name in COMPARED) for row in rows),
+            "memories": sorted(
+                (
+                    *(_named(getattr(row, name), names) for name in COMPARED),
+                    lines.get(row.line, ""),
+                    len(row.sources),
+                    *_others(row, names),
+                )
+                for row in rows
+            ),
             "episodes": [(one.session, one.summary, one.source, one.outcome) for one in memory.sessions.episodes()],
             "attachments": sorted((one.filename, one.missing) for one in store.records(Attachment, own, Records())),
             "items": sorted(
@@ -82,6 +107,16 @@ def state(home: Path) -> dict[str, Any]:
     found["tags"] = sorted(name for (name,) in connection.execute("select name from memory_tags"))
     connection.close()
     return found
+
+
+def _named(value: Any, names: dict[str, str]) -> Any:
+    """A value with the words for ids in it: `merged: ID`."""
+    return _ID.sub(lambda id: names.get(id[0], id[0]), value) if isinstance(value, str) else value
+
+
+def _others(row: SemanticMemory, names: dict[str, str]) -> tuple[str, ...]:
+    """The words of what a statement is flagged with, or was replaced by."""
+    return (names.get(row.superseded_by or "", ""), *sorted(names[id] for id in row.flagged_with))
 
 
 def night(home: Path) -> None:

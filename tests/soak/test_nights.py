@@ -22,6 +22,13 @@ def test_R33_a_year_with_nights_and_without(tmp_path, seed, count, figure):
         print(f"  {line}")
 
     assert ([], []) == (nights.back, nights.rules_missing)
-    figure("present", nights.present[0] / nights.present[1], least=without.present[0] / without.present[1])
-    figure("past", nights.past[0] / nights.past[1], least=without.past[0] / without.past[1])
+    figure("wrong decisions in 1,000 statements", 1_000 * len(nights.wrong) / nights.statements, most=1)
+    figure("present", _share(nights.present), least=_share(without.present))
+    figure("past", _share(nights.past), least=_share(without.past))
+    figure("present, in other words", _share(nights.present_loosely), least=_share(without.present_loosely))
+    figure("past, in other words", _share(nights.past_loosely), least=_share(without.past_loosely))
     figure("a night", statistics.median(nights.nights) * 1000, "ms of CPU", most=2_000)
+
+
+def _share(counted: tuple[int, int]) -> float:
+    return counted[0] / counted[1]

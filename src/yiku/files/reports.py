@@ -43,6 +43,17 @@ def write(root: Path, name: str, text: str, *, below: Path) -> bool:
     return True
 
 
+def remove(root: Path, name: str) -> None:
+    """Remove a file of the reports, if it is there."""
+    path = root / FOLDER / name
+    if (root / FOLDER).is_symlink() or path.parent.is_symlink():
+        return
+    try:
+        path.unlink(missing_ok=True)
+    except OSError as error:
+        raise as_store_error(error, path) from error
+
+
 def prune(root: Path) -> int:
     """Remove the oldest reports of runs and days, and return how many; what has another name is somebody else's."""
     removed = 0

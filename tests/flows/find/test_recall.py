@@ -282,6 +282,39 @@ def test_what_was_forgotten_makes_nobody_sure(memory, said, question, then):
     assert before == memory.recall(question, valid_at=then).confidence
 
 
+@pytest.mark.parametrize(
+    ("request_", "other", "question"),
+    [
+        ("Please book the ferry to Bergen", "Please water the ferns", "What about the ferry to Bergen?"),
+        ("请订去厦门的渡轮", "请给蕨类浇水", "去厦门的渡轮怎么样了？"),
+    ],
+)
+def test_an_episode_or_file_of_what_was_forgotten_is_no_hit(memory, request_, other, question):
+    """Neither is one of whose turns one was forgotten; other sessions' of the same time are, and all are back with the turns."""
+    for session, text in (("s1", request_), ("s2", f"{other}, {question}")):
+        (turn,) = said(memory, text, session=session)
+        memory.sessions.attach("https://example.org/a.png", session=session, turn=turn.id, description=text)
+    for session in ("s1", "s2"):
+        memory.record_turn("assistant", "Done. 好了。", session=session)
+        memory.sessions.end(session)
+
+    def found(**more):
+        hits = [hit for kind in ("attachment", "episode") for hit in memory.recall(question, types=[kind], **more)]
+        return sorted((hit.type, hit.item.session) for hit in hits)
+
+    everything = [(kind, session) for kind in ("attachment", "episode") for session in ("s1", "s2")]
+    assert everything == found()
+    before = memory._handle.now()
+    gone = memory.forget(session="s1").operation
+
+    assert [("attachment", "s2"), ("episode", "s2")] == found()
+    assert everything == found(as_of=before)
+    memory.admin.undo(gone)
+    assert everything == found()
+    memory.forget(memory.search_traces("ferns 蕨类")[0].id)  # one turn of a session
+    assert [("attachment", "s1"), ("episode", "s1")] == found()
+
+
 @pytest.mark.parametrize("question", ["Where did we see the film?", "我们在哪里看的电影？", "Which spice holds the shelf?"])
 @pytest.mark.long
 def test_how_sure_it_is_does_not_hang_on_how_many_are_wanted(home, question):
@@ -414,6 +447,23 @@ def test_valid_at_shows_what_held_then(memory):
         return texts(memory.recall("where do I live?", valid_at=day, types=["memory"]))
 
     assert [[], ["我住在卑尔根"], ["I live in Oslo"]] == [at(day) for day in ("2026-01-09", "2026-02-09", "2026-02-11")]
+
+
+@pytest.mark.parametrize(
+    ("text", "question"), [("I am allergic to nuts", "What am I allergic to?"), ("我对坚果过敏", "我对什么过敏？")]
+)
+def test_valid_at_names_no_source_that_was_said_later(memory, clock, text, question):
+    """A statement that was told again has both tellings as sources, and then had one."""
+    memory.remember(text)
+    then = clock.advance(days=1)
+    clock.advance(days=30)
+    memory.remember(text)
+    (now,) = memory.recall(question, types=["memory"])
+    (past,) = memory.recall(question, types=["memory"], valid_at=then)
+
+    assert 2 == len(now.sources)
+    assert [link for link in now.sources if link.said_at <= then] == [*past.sources]
+    assert 1 == len(past.sources)
 
 
 def test_both_times_together(memory, clock):

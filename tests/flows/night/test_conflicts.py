@@ -13,11 +13,25 @@ FLAGGED = [
     ("I use dark mode in the editor", "I don't use dark mode in the editor"),
     ("我在编辑器里用深色主题", "我在编辑器里不用深色主题"),
     ("I run 5 km every morning", "I run 8 km every morning"),
+    ("The pump runs at 300 rpm", "The pump runs at 400 rpm"),
+    ("水箱装50升", "水箱装60升"),
+    ("The gate is closed at 5", "The gate is closed at 7"),
 ]
 LEFT = [
     ("I bought 3 apples", "I bought 5 apples"),
     ("My sister eats fish", "I don't eat fish"),
     ("我姐姐吃鱼", "我不吃鱼"),
+    ("My sister bought 3 apples", "My sister bought 5 apples"),
+    ("我妹妹买了3个苹果", "我妹妹买了5个苹果"),
+    ("周杰买了590个苹果。", "周杰买了635个苹果。"),
+    ("My sister walked 5 km", "My sister walked 8 km"),
+    ("The lamp fell at 5", "The lamp fell at 7"),
+    ("Parcel 8 is at the gate", "Parcel 9 is at the gate"),
+    ("The 3rd chapter is long", "The 4th chapter is long"),
+    ("第3步很难", "第4步很难"),
+    ("Our bus 5 is late", "Our bus 6 is late"),
+    ("第3章很无聊", "第4章很无聊"),
+    ("发票41已付", "发票42已付"),
     ("I like tea", "I like coffee"),
     ("我喜欢喝茶", "我喜欢喝咖啡"),
     ("I have a meeting on Monday", "I have a meeting on Friday"),
@@ -51,6 +65,21 @@ def test_a_pair_that_cannot_both_hold_is_flagged(memory, clock, first, second):
     assert ((two.id,), (one.id,)) == (memory.get(one.id).flagged_with, memory.get(two.id).flagged_with)
     start, end = done.items[0].evidence["new"]
     assert two.content[start:end].strip("。.") == two.content.strip("。.")
+    assert {} == night(memory)
+
+
+@pytest.mark.spec("T-06")
+@pytest.mark.parametrize("text", ["The office opens at {}", "办公室{}点开门"])
+def test_one_night_flags_all_that_contradict_each_other(memory, clock, text):
+    """As many nights would, though each flag changes a row that the next pair has, too; the night after it finds nothing."""
+    rows = []
+    for hour in range(6, 11):
+        rows.append(memory.remember(text.format(hour)).memory)
+        clock.advance(days=1)
+    ids = {row.id for row in rows}
+
+    assert {"flagged": 10} == night(memory)
+    assert [ids - {row.id} for row in rows] == [{*memory.get(row.id).flagged_with} for row in rows]
     assert {} == night(memory)
 
 

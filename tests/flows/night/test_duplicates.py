@@ -61,6 +61,23 @@ def test_the_same_in_other_words_becomes_one(memory, clock, first, second):
 
 
 @pytest.mark.spec("T-27")
+@pytest.mark.parametrize(
+    "text", ["The old pump stands in the dark hall behind the red mill", "旧水泵在磨坊后面的黑厂房里靠着墙放着"]
+)
+def test_more_tellings_than_are_compared_at_once_become_one(memory, clock, text):
+    """Ten and more spellings of one statement; the night after it has nothing to do."""
+    parts = text.split(" ") if text.isascii() else [*text]
+    joined = " " if text.isascii() else ""
+    for place in range(1, 12):
+        memory.remember(joined.join([*parts[:place], "—", *parts[place:]]), kind=Kind.FACT)
+        clock.advance(minutes=5)
+
+    assert len(live(memory)) == 11
+    assert 10 == merged(memory)
+    assert 0 == merged(memory)
+    assert 11 == len(memory.get(live(memory)[0].id).sources)
+
+
 @pytest.mark.parametrize(("first", "second"), APART)
 def test_what_differs_in_a_word_that_matters_stays_two(memory, clock, first, second):
     """A colour, a number, a denial, a name, the order of two places."""

@@ -2,6 +2,7 @@
 
 import shlex
 import threading
+import time
 
 import pytest
 
@@ -104,6 +105,38 @@ def test_a_thread_of_a_long_lived_memory_runs_the_missed_night(used, home, clock
     assert State.ARCHIVED is used.get(one.id).state
 
 
+def test_a_night_in_a_thread_rests_so_that_searches_are_not_kept_waiting(used, clock, monkeypatch):
+    """After each short piece of work, between its decisions; a night that somebody waits for does not rest."""
+    for number in range(60):
+        used.remember(f"Lamp {number} burns oil. 第{number}盏灯。", priority="transient")
+    clock.advance(hours=49)
+    rests: list[float] = []
+    done = threading.Event()
+    whole, sleep = consolidate.consolidate, time.sleep
+
+    def announced(*args, **given):
+        report = whole(*args, **given)
+        done.set()
+        return report
+
+    def resting(seconds: float) -> None:
+        rests.append(seconds)
+        sleep(0)
+
+    monkeypatch.setattr(schedule, "consolidate", announced)
+    monkeypatch.setattr(schedule, "WORK_S", 0.0)
+    monkeypatch.setattr(schedule.time, "sleep", resting)
+    worker = schedule.in_background(used._handle)
+    assert done.wait(60)
+    worker.stop(5)
+    rested = rests.count(schedule.REST_S)
+    clock.advance(hours=49)
+    used.admin.consolidate()
+
+    assert rested > 60
+    assert rested == rests.count(schedule.REST_S)
+
+
 def test_the_thread_lets_a_pause_be(used):
     """Paused, nothing is tidied, and that is no trouble."""
     worker = background.Worker.__new__(background.Worker)
@@ -116,11 +149,13 @@ def test_the_thread_lets_a_pause_be(used):
 
 @pytest.mark.spec("S3-43")
 def test_the_lines_for_the_system_run_it_each_hour(memory, home):
-    """They name this home and scope, quoted, and ask whether a night is due."""
+    """They name this home and scope, quoted, ask whether a night is due, and give way to other programs."""
     found = memory.admin.schedule()
     minute, words = found.cron.split(" ", 5)[0], shlex.split(found.cron.split(" ", 5)[5])
 
     assert minute.isdigit()
+    assert ["nice", "-n", "10"] == words[:3]
+    assert "\nNice=10\n" in found.service
     assert ["consolidate", "--if-due", "--quiet", "--home", str(home), "--scope", "user:mei"] == words[-7:]
     assert f'"{home}"' in found.service
     assert "OnCalendar=hourly\nPersistent=true" in found.timer

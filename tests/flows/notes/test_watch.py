@@ -101,7 +101,7 @@ SECONDS = 60.0 if os.environ.get("YIKU_SOAK") else 8.0  # read here: no test see
 
 @pytest.mark.spec("T-35")
 def test_continuous_writes_do_not_starve_it(memory: Memory, home: Path) -> None:
-    """Ten notes a second, without a pause: each is in the index within three seconds (the soak does it for a minute)."""
+    """Ten notes a second, without a pause: each is in the index within three seconds (with YIKU_SOAK=long for a minute)."""
     log = home / "memory" / "2026-03-01.md"
     log.parent.mkdir()
     written: list[float] = []

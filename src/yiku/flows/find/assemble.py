@@ -294,6 +294,10 @@ def _with_sources(query: Query, hits: list[Hit]) -> tuple[Hit, ...]:
             turn = item.first_turn if isinstance(item, Episode) else item.turn
             links = [Link(id=turn, session=item.session, speaker=None, origin=Origin.USER, said_at=hit.said_at)]
         else:
-            links = [Link(id=s.turn, session=s.session, speaker=s.actor, origin=s.origin, said_at=s.said_at) for s in item.sources]
+            links = [
+                Link(id=source.turn, session=source.session, speaker=source.actor, origin=source.origin, said_at=source.said_at)
+                for source in item.sources
+                if query.valid_at is None or source.said_at <= query.valid_at
+            ]
         done.append(replace(hit, item=item, sources=tuple(sorted(links, key=lambda link: link.said_at))))
     return tuple(done)

@@ -21,6 +21,7 @@ from yiku.flows.common.handle import Handle
 from yiku.flows.find.assemble import Assembled, assemble
 from yiku.flows.find.by_evidence import SPARE, Found, Words, by_evidence, by_words
 from yiku.flows.find.by_notes import by_notes
+from yiku.flows.find.forgotten import remembered
 from yiku.flows.find.query import Candidate, Candidates, Key, Query
 from yiku.rules.deciding import history
 from yiku.rules.finding import ask, candidates, fuse, score
@@ -259,7 +260,7 @@ def _find_records(
         found += [one for one in read(when) if one.n not in best]
     if files and not found:  # `the file you made` says nothing more of it
         found = read(Records(newest_first=True, limit=LAST_FILES))
-    return best, found
+    return best, found if query.as_of is not None else remembered(query.handle, query.scopes, found)
 
 
 def report_shown(handle: Handle, hits: Sequence[Hit] | Context) -> None:

@@ -45,12 +45,19 @@ def steps(night: Night) -> Iterator[NightItem]:
             if pair & gone or pair in judged or not near.untouched(night, [found.old]):
                 continue
             judged.add(pair)
-            item = _apply(night, found)
+            now = found if not pair & night.touched else _as_they_are(night, found)
+            item = _apply(night, now) if now is not None else None
             if item is not None:
                 gone |= {found.old.n} if item.action == "replaced" else set()
                 yield item
             if row.n in gone:
                 break
+
+
+def _as_they_are(night: Night, found: Contradiction) -> Contradiction | None:
+    """Judge a pair again of which this run has changed one since it was read: it may be flagged with a third."""
+    rows = night.handle.store.memories([night.scope], Memories(ns=[found.old.n, found.new.n]))
+    return rules.judge(*(_named(night, row) for row in rows)) if len(rows) == len((found.old, found.new)) else None
 
 
 def _candidates(night: Night, row: SemanticMemory) -> list[SemanticMemory]:

@@ -30,7 +30,7 @@ def since(night: Night) -> int:
 
 
 def changed(night: Night) -> Iterator[SemanticMemory]:
-    """Yield the live statements that changed since the last finished run, oldest first, as they are when they are reached."""
+    """Yield the live statements that changed since the last finished run, oldest first, as their batch was read."""
     for ns in _changed_ns(night):
         select = Memories(ns=ns, states=(State.ACTIVE,), current=True, unexpired_at=night.now)
         yield from night.handle.store.memories([night.scope], select)

@@ -17,6 +17,7 @@ from typing import Any
 
 from yiku.errors import StoreBusy
 from yiku.files import reports
+from yiku.flows.find.forgotten import remembered
 from yiku.flows.night.report import language, of_run
 from yiku.flows.night.run import Night
 from yiku.flows.notes import publish as pages
@@ -93,15 +94,17 @@ def _snapshot(night: Night, root: Path) -> None:
 
 
 def _days(night: Night, root: Path) -> None:
-    """Write the summary of each of the last days on which something was said or learned."""
+    """Write the summary of each of the last days on which something was said or learned; one of which all was forgotten goes."""
     spoken = language(night.handle, [night.scope])
     for back in range(1, DAYS + 1):
         day = (night.now - timedelta(days=back)).date()
         begin = datetime.combine(day, time(), night.now.tzinfo)
         turns, episodes, learned = _of_day(night, begin, begin + timedelta(days=1))
+        name = f"{reports.DAYS}/{day.isoformat()}.md"
         if turns or learned:
-            page = report_rules.day(day, turns, episodes, learned, spoken)
-            reports.write(root, f"{reports.DAYS}/{day.isoformat()}.md", page, below=Path(night.handle.home))
+            reports.write(root, name, report_rules.day(day, turns, episodes, learned, spoken), below=Path(night.handle.home))
+        else:
+            reports.remove(root, name)
 
 
 def _of_day(night: Night, begin: datetime, end: datetime) -> tuple[int, list[Episode], list[SemanticMemory]]:
@@ -109,7 +112,7 @@ def _of_day(night: Night, begin: datetime, end: datetime) -> tuple[int, list[Epi
     turns = len(store.turns(own, Turns(since=begin, until=end, limit=TURNS, order="said")))
     if not turns and not store.count(own, Memories(since=begin, until=end)):
         return 0, [], []
-    episodes = store.records(Episode, own, Records(since=begin, until=end, limit=MOST))
+    episodes = remembered(night.handle, own, store.records(Episode, own, Records(since=begin, until=end, limit=MOST)))
     stored = Condition("created_at", "gte", begin)
     learned = store.memories(own, Memories(since=begin, until=end, current=True, where=stored, order="said", limit=MOST))
     return turns, episodes, [row for row in learned if row.live and not row.expired(night.now)]

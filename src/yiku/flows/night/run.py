@@ -18,7 +18,7 @@ from typing import Any
 from yiku.errors import Stale
 from yiku.flows.common.handle import Handle
 from yiku.models.api import ChatModel
-from yiku.types import Change, Expect, KeepItem, Memories, NightAction, NightItem, NightRun, SemanticMemory
+from yiku.types import Change, Expect, KeepItem, Memories, NightAction, NightItem, NightRun, SemanticMemory, UpdateMemory
 
 BATCH = 500  # rows read at a time
 OPERATION = "consolidate"  # of each change, in the journal
@@ -58,6 +58,7 @@ class Night:
     found: dict[tuple[int, float], list[int]] = field(
         default_factory=dict
     )  # what shares words with a row (near.py), looked up once a run
+    touched: set[int] = field(default_factory=set)  # the rows of memories that its decisions changed: one read before is outdated
     _pace: _Pace = field(default_factory=_Pace)
     _decided: dict[str, set[str]] = field(default_factory=dict)  # by action, as first asked
 
@@ -125,6 +126,7 @@ class Night:
             )
         except Stale:
             return None  # somebody has just changed it: the next night looks at it again
+        self.touched.update(change.n for change in changes if isinstance(change, UpdateMemory))
         return NightItem(
             item=applied.rows[-1][0],
             phase=item.phase,

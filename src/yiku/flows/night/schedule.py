@@ -10,6 +10,7 @@ from __future__ import annotations
 import shlex
 import shutil
 import sys
+import time
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -27,6 +28,8 @@ from yiku.types import NightReport, Schedule, SyncReport
 IDLE, FALLBACK = timedelta(minutes=20), timedelta(hours=48)
 LOOK_EACH_S = 60.0
 STOP_S = 0.5  # that a thread has to end its decision
+WORK_S, REST_S = 0.005, 0.01  # of a night in a thread: what searches at the same time shares the interpreter with it
+NICE = 10  # of a night that the system starts: whoever searches meanwhile comes first
 LATEST = 500  # runs among which the last full one is looked for
 LATEST_ROWS = 50  # of the journal, among which the last one of somebody else is
 
@@ -91,7 +94,7 @@ def look(worker: Worker) -> float:
         if handle.settings.nights == "off" or handle.store.read_only:
             worker.end()
         elif not pause.paused(handle)[0] and not_due(handle) is None:
-            consolidate(handle, stopped=worker.ended)
+            consolidate(handle, stopped=_considerately(worker))
         worker.trouble = None
     except StoreBusy:  # another process does, or writes
         return LOOK_EACH_S
@@ -101,6 +104,20 @@ def look(worker: Worker) -> float:
         worker.trouble = str(error)
         return background.AFTER_TROUBLE_S
     return LOOK_EACH_S
+
+
+def _considerately(worker: Worker) -> Callable[[], bool]:
+    """Return whether the night of a thread has to stop, and let the other threads of its process work before each answer."""
+    since = time.monotonic()
+
+    def stopped() -> bool:
+        nonlocal since
+        if time.monotonic() - since > WORK_S:
+            time.sleep(REST_S)
+            since = time.monotonic()
+        return worker.ended()
+
+    return stopped
 
 
 def watch(handle: Handle, tell: Callable[[SyncReport], object] | None, *, stopped: Callable[[], bool] | None) -> None:
@@ -120,10 +137,10 @@ def lines(handle: Handle) -> Schedule:
     program = shutil.which("yiku")
     words = [program] if program and Path(program).is_absolute() else [sys.executable, "-m", "yiku"]
     command = [*words, "consolidate", "--if-due", "--quiet", "--home", handle.home, "--scope", handle.scope]
-    service = f"[Unit]\nDescription=Yiku tidies memory\n\n[Service]\nType=oneshot\nNice=10\nExecStart={_for_systemd(command)}\n"
+    service = f"[Unit]\nDescription=Yiku tidies memory\n\n[Service]\nType=oneshot\nNice={NICE}\nExecStart={_for_systemd(command)}\n"
     timer = "[Unit]\nDescription=Ask each hour whether a night of Yiku is due\n\n[Timer]\nOnCalendar=hourly\nPersistent=true\n"
     return Schedule(
-        cron=f"17 * * * * {shlex.join(command).replace('%', chr(92) + '%')}",
+        cron=f"17 * * * * nice -n {NICE} {shlex.join(command).replace('%', chr(92) + '%')}",
         service=service,
         timer=f"{timer}\n[Install]\nWantedBy=timers.target\n",
         next_due=next_due(handle),

@@ -20,17 +20,20 @@ from yiku.rules.deciding import conflict, slots
 from yiku.rules.finding import supersede
 from yiku.rules.finding.supersede import Answer, Statement
 from yiku.rules.finding.supersede_weights import MARKED
-from yiku.rules.lexicon import lists
+from yiku.rules.lexicon import built_in, lists
+from yiku.rules.lexicon import flags as F
 from yiku.rules.night.duplicates import HAPPENINGS
 from yiku.rules.statements.clause import Asked, Clause
 from yiku.rules.statements.read import read
 from yiku.rules.text.folding import folded
+from yiku.rules.text.words import Word, words
 from yiku.rules.values import canonical
 from yiku.types import Cardinality, Kind, SemanticMemory, Standing
 
 Verdict = Literal["replaced", "flagged"]
 LEAST_SHARED = 2  # content words that two clauses must have in common, beside their values
 _COUNTED = ("time", "amount")
+_NUMBER = "number"  # the sort of an amount without a unit
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +131,34 @@ def _only_value(memory: SemanticMemory, clause: Clause) -> str | None:
     """The one amount or time that a clause gives, and nothing else is named in it."""
     if len(clause.values) != 1 or clause.values[0].sort not in _COUNTED:
         return None
-    return memory.content[clause.values[0].start : clause.values[0].end]
+    value = memory.content[clause.values[0].start : clause.values[0].end]
+    text = folded(memory.content)
+    before = words(text, clause.start, clause.values[0].start, built_in())
+    return None if _is_done(before) or _is_name(text, before, clause) else value
+
+
+def _is_done(before: Sequence[Word]) -> bool:
+    """Whether an amount belongs to something that was done, and can be done again: bought 3, 买了3个. What `is closed` is not done."""
+    if before and before[-1].text.endswith(tuple(lists.words("night.aspects"))):
+        return True
+    done, ending, never = lists.words("night.done"), tuple(lists.words("night.done_ending")), lists.words("night.never_done")
+    return not any(word.flags & F.BE for word in before) and any(
+        word.text in done or (word.text.endswith(ending) and word.text not in never) for word in before
+    )
+
+
+def _is_name(text: str, before: Sequence[Word], clause: Clause) -> bool:
+    """Whether the number of a clause is part of a name: the 3rd chapter, 第3章; before its verb parcel 5, our bus 5, 发票41."""
+    start, end = clause.values[0].start, clause.values[0].end
+    if before and before[-1].text in lists.words("night.ordinal"):
+        return True
+    told = words(text, start, clause.end, built_in())
+    if told[0].flags & F.ORDINAL and len(told) > 1 and told[0].end == end and not (told[1].sign or told[1].flags & F.LIGHT):
+        return True
+    if not before or before[-1].flags & F.LIGHT or canonical.sort_of(text[start:end]) != _NUMBER:
+        return False
+    named = sum(not (word.sign or word.flags & (F.LIGHT | F.MY)) for word in before)
+    return 0 < named <= len(clause.about)
 
 
 # ------------------------------------------------------------------ the question that a statement asks
