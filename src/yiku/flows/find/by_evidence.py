@@ -16,7 +16,7 @@ from yiku.flows.find.embed import EmbeddedQuestion, missing_vectors_note, waitin
 from yiku.flows.find.embed import question as embedded
 from yiku.flows.find.query import Candidate, Candidates, Key, Query
 from yiku.rules.deciding import history
-from yiku.rules.finding import fuse, numbers, score
+from yiku.rules.finding import fuse, numbers, said_later, score
 from yiku.rules.text import analyze, chunk
 from yiku.rules.text.analyze import fold
 from yiku.types import Memories, Posting, Postings, SemanticMemory, Similar, Turn, TurnColumns, Turns
@@ -268,8 +268,9 @@ def _fetch(query: Query, index: str, evidence: fuse.Evidence) -> Candidates:
     """Fetch rows, best first, until enough of them pass the filter."""
     store, fetched = query.handle.store, dict[Key, Candidate]()
     rows: Sequence[SemanticMemory | Turn]
-    start, size, kept = 0, query.limit + SPARE, 0
-    while kept < query.limit:
+    most = max(query.limit, said_later.POOL)  # what is compared is the same, whatever the limit
+    start, size, kept = 0, most + SPARE, 0
+    while kept < most:
         places = evidence.best_first(start + size)[start:]
         if not len(places):
             break

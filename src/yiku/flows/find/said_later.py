@@ -12,7 +12,7 @@ from datetime import datetime
 
 from yiku.flows.common.handle import Handle
 from yiku.flows.find.query import Item, Query
-from yiku.rules.finding import said_later, same_slot
+from yiku.rules.finding import rerank, said_later, same_slot
 from yiku.rules.finding.supersede import Statement
 from yiku.rules.lexicon import built_in
 from yiku.rules.statements.clause import Asked
@@ -32,11 +32,12 @@ def latest_first(query: Query, found: list[Hit]) -> tuple[list[Hit], list[Compar
     A hit that moves up takes the score of the hit that it passes, so that scores never rise down the list.
     """
     pool = [hit for hit in found[: said_later.POOL] if isinstance(hit.item, (SemanticMemory, Turn))]
-    if len(pool) < LEAST or query.past or query.question.windows:
+    if len(pool) < LEAST or query.as_of is not None or query.valid_at is not None or query.question.windows:
         return found, []
     asked = replace(question(query.text, built_in()), around=frozenset(query.around))
-    if asked.before:
-        return found, []
+    first_found = [hit.id for hit in pool]
+    if query.past or asked.before:
+        return _reranked(asked, first_found, found) if asked.before else found, []
     stated = query.handle.store.with_details([hit.item for hit in pool if isinstance(hit.item, SemanticMemory)])
     items: dict[str, Item] = {hit.id: hit.item for hit in pool} | {memory.id: memory for memory in stated}
     after = _said_next(query, [hit.item for hit in pool if isinstance(hit.item, Turn)])
@@ -68,8 +69,11 @@ def latest_first(query: Query, found: list[Hit]) -> tuple[list[Hit], list[Compar
     for first, second in order.before:
         _move_before(found, first, second)
     if not asked.several:
-        _in_one_slot(found)
         _changed_since(asked, found)
+        found = _reranked(asked, first_found, found)
+        for one in order.outdated:
+            _move_before(found, one.later, one.id)
+        _in_one_slot(found)
     return found, [(one.id, one.later, one.why) for one in order.outdated]
 
 
@@ -99,6 +103,40 @@ def _changed_since(asked: Asked, found: list[Hit]) -> None:
     newest_first = sorted(later, key=_when, reverse=True)  # so that no more is read than must be
     if change := next((statement for statement in newest_first if said_later.tells_a_change(asked, statement)), None):
         _move_before(found, change.id, first.id)
+
+
+def _reranked(asked: Asked, first_found: Sequence[str], found: list[Hit]) -> list[Hit]:
+    """
+    Return the hits with those that were found about as well as the best, by vectors, in the order of rerank.py.
+
+    They change places among themselves, and take the scores of these places. By words alone nothing moves: there the
+    order says which words a hit holds, and reranking lost as much as it gained.
+    """
+    places = [
+        place
+        for place, hit in enumerate(found)
+        if hit.id in first_found and not hit.taken_back and isinstance(hit.item, (SemanticMemory, Turn))
+    ]
+    if not any("vectors" in found[place].routes for place in places):
+        return found
+    enough = rerank.NEAR * max(found[place].relevance for place in places)
+    places = [place for place in places if found[place].relevance >= enough or place == places[0]]
+    candidates = [_candidate(found[place], number, first_found) for number, place in enumerate(places)]
+    scores = rerank.scores(asked, candidates)
+    best_first = sorted(zip(places, scores, strict=True), key=lambda one: -one[1])
+    result = [*found]
+    for place, (other, _) in zip(places, best_first, strict=True):
+        result[place] = replace(found[other], score=found[place].score)
+    return result
+
+
+def _candidate(hit: Hit, place: int, first_found: Sequence[str]) -> rerank.Candidate:
+    item = hit.item
+    said = _statement(item)
+    by_agent = isinstance(item, Turn) and item.role != "user"
+    return rerank.Candidate(
+        hit.id, said.text, hit.relevance, _when(said), place, first_found.index(hit.id), by_agent, "slot" in hit.routes
+    )
 
 
 def _when(statement: Statement) -> tuple[datetime, int]:
