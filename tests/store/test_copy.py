@@ -1,7 +1,8 @@
 """Online copies of the database: one snapshot, verified before it gets its name."""
 
 import stat
-from contextlib import contextmanager, nullcontext
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, nullcontext
 from pathlib import Path
 
 import apsw
@@ -95,3 +96,32 @@ def test_a_store_that_does_not_fit_into_the_cache_is_copied_whole(home, tmp_path
         memory.record([{"role": "user", "content": f"{i} 灯笼 " + "x" * 40_000} for i in range(80)])
 
     assert [] == copy.page_errors(copy.copy_over(connected(home / "yiku.db"), tmp_path / "copy.db"))
+
+
+@pytest.fixture
+def large(tmp_path: Path) -> Iterator[apsw.Connection]:
+    """A store of some 24 MB with checksums, whose connection keeps 1 MB of it in memory."""
+    pages.enabled()
+    with closing(apsw.Connection(str(tmp_path / "large.db"))) as connection:
+        pages.reserve_space(connection)
+        connection.execute("create table rows (text)")
+        connection.executemany("insert into rows values (hex(randomblob(?)))", [(500_000,) for _ in range(24)])
+        connection.pragma("cache_size", -1024)
+        connection.pragma("shrink_memory")
+        yield connection
+
+
+def test_a_copy_takes_the_same_memory_whatever_the_size(large, tmp_path):
+    """Pages leave the cache while it is made, and each has its checksum: one flipped bit is found."""
+    before = apsw.status(apsw.SQLITE_STATUS_MEMORY_USED, True)[0]
+    path = copy.copy_over(large, tmp_path / "copy.db")
+    most = apsw.status(apsw.SQLITE_STATUS_MEMORY_USED)[1]
+    flipped = bytearray(path.read_bytes())
+    flipped[15 << 20 | 100] ^= 1
+
+    assert len(flipped) > 20 << 20
+    assert most - before < 10 << 20
+    with closing(copy.open_copy(path)) as copied:
+        assert pages.has_checksums(copied)
+    path.write_bytes(flipped)
+    assert copy.page_errors(path)

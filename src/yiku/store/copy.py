@@ -72,11 +72,18 @@ def _copy(connection: apsw.Connection, path: Path) -> None:
     """
     Copy the pages of one snapshot into an empty file.
 
-    Not by `vacuum into`: of a store that is larger than the page cache it writes pages without their checksums.
+    Not by `vacuum into`: of a store that is larger than the page cache it writes pages without their checksums. The file has a
+    first page before it is opened for the copy: a connection writes checksums if it found room for them then. So pages may leave
+    its cache as they come, and the memory that this takes is the same for any store.
     """
-    with closing(apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_NOFOLLOW)) as target:
+    flags = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_NOFOLLOW
+    if pages.has_checksums(connection):
+        with closing(apsw.Connection(str(path), flags=flags)) as blank:
+            blank.pragma("page_size", connection.pragma("page_size"))
+            pages.reserve_space(blank)
+            blank.pragma("user_version", 1)  # anything that writes the page
+    with closing(apsw.Connection(str(path), flags=flags)) as target:
         target.pragma("synchronous", "OFF")  # it is flushed when it is whole
-        target.pragma("cache_spill", 0)  # a page that leaves the cache before the first one would have no checksum
         with target.backup("main", connection, "main") as under_way:
             under_way.step(-1)
         target.pragma("journal_mode", "delete")
