@@ -15,8 +15,8 @@ from yiku.errors import Closed, Damaged, ReadOnly, SchemaTooNew, StorageFull, St
 from yiku.store.gate import Gate
 from yiku.store.identity_file import IdentityFile
 from yiku.store.vectors import file as module
-from yiku.store.vectors.cache import encode
 from yiku.store.vectors.file import Vectors
+from yiku.store.vectors.scope_vectors import encode
 from yiku.types import Vector
 
 SPACE, SCOPE, LENGTH = "test 24", 7, 24

@@ -1,5 +1,5 @@
 """
-Count that a memory was retrieved, used or mentioned.
+Count that a memory was retrieved, used or mentioned, and postpone its expiry when it was of use.
 
 One update by row number, whatever the size of the store; the counters are facts, and what they are
 worth is computed when somebody asks (rules/finding/score.py). Being used or mentioned strengthens; being

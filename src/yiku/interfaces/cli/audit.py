@@ -1,5 +1,5 @@
 """
-Commands that explain and check statements: why, audit.
+Commands that explain one memory or audit all of them: why, audit.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 """
-Decide what a new statement does to earlier ones; the only place where a correction is decided.
+Decide what a new statement does to earlier ones (confirm, replace, flag); the only place where a correction is decided.
 
 The versions of a slot form a chain in the order in which they were *said* (then the place in the
 session, then the order of arrival); each ends where the next begins, and the last is live. A new

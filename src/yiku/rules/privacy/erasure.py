@@ -1,5 +1,5 @@
 """
-Compute the seals by which erased text is recognized, and the words that verification searches files for.
+Compute the seals by which erased text is recognized, and the words for which verification searches files.
 
 How a statement is taken out of a text, `rules.redaction` says. What must not come back is written down
 as short texts, which the flow turns into keyed hashes before they are kept anywhere. What proves that a

@@ -1,5 +1,5 @@
 """
-Summarize a session, or a part of it, as an episode, without a model.
+Summarize a session, or a part of it, as an episode, without a model; format episodes as Markdown.
 
     goal        the first thing that the user asked for (tasks.py)
     actions     every call of a tool: its telling parameters, what came back, whether it went wrong (calls.py), and

@@ -32,8 +32,8 @@ from yiku.store.connect import file_size, was_replaced
 from yiku.store.error_mapping import mapped_errors
 from yiku.store.gate import Gate
 from yiku.store.identity_file import IdentityFile
-from yiku.store.vectors import cache, sign_index, similarity
-from yiku.store.vectors.cache import READ_AT_ONCE, ScopeVectors
+from yiku.store.vectors import scope_vectors, sign_index, similarity
+from yiku.store.vectors.scope_vectors import READ_AT_ONCE, ScopeVectors
 from yiku.store.vectors.sign_index import SignIndex
 from yiku.store.vectors.similarity import Centre, Codes
 from yiku.types import Embedded, Item, Similar, Vector
@@ -141,7 +141,7 @@ class Vectors:
             kept = {scope: self._load(connection, scope, number) for scope in scopes}
             mapped = {scope: each.matrix for scope, each in kept.items() if each.matrix}
             by_scope = {scope: each for scope, each in kept.items() if each.ns}
-            rows = [cache.rows(each) for each in by_scope.values()]
+            rows = [scope_vectors.rows(each) for each in by_scope.values()]
             vectors = [Codes([*each.codes], [*each.factors], np.concatenate(each.is_cjk)) for each in by_scope.values()]
             largest = max(mapped.values(), key=lambda each: len(each.starts), default=None)
             centre = self._centre(number, by_scope, vectors, largest, common) if by_scope and is_cjk is not None else None
@@ -200,7 +200,7 @@ class Vectors:
             sql = f"select {_COLUMNS} from vectors where scope_id = ? and space = ? and seq > ? and seq <= ? order by seq"
             found = connection.execute(sql, (scope, space, cached.last, last))
             while some := [*islice(found, READ_AT_ONCE)]:
-                cache.add(cached, some)
+                scope_vectors.add(cached, some)
             cached.last = last
         self._held[scope, space] = cached
         while len(self._held) > SCOPES_KEPT:
@@ -285,7 +285,16 @@ class Vectors:
             connection.executemany(
                 f"insert into vectors values ({index.placeholders(range(9))})",
                 [
-                    (scope, number, last + k, vector.item, vector.n, vector.part, vector.is_cjk, *cache.encode(vector.values))
+                    (
+                        scope,
+                        number,
+                        last + k,
+                        vector.item,
+                        vector.n,
+                        vector.part,
+                        vector.is_cjk,
+                        *scope_vectors.encode(vector.values),
+                    )
                     for k, vector in enumerate(found, 1)
                 ],
             )
@@ -395,7 +404,7 @@ class Vectors:
             columns = "provider, model, provider_key, hash, factor, code, dims, updated_at"
             connection.executemany(
                 f"insert into embedding_cache ({columns}) values (?, ?, ?, ?, ?, ?, ?, ?)",
-                [(*key, text, *cache.encode(values), len(values), now) for text, values in found],
+                [(*key, text, *scope_vectors.encode(values), len(values), now) for text, values in found],
             )
             over = index.fetch_one(connection, "select count(*) from embedding_cache")[0] - CACHED_AT_MOST
             if over > 0:

@@ -1,4 +1,4 @@
-"""LocalEmbeddingProvider: the embedding model that Yiku runs on this machine."""
+"""LocalEmbeddingProvider: embeddings by Yiku's local model, on this machine."""
 
 from __future__ import annotations
 
