@@ -202,12 +202,12 @@ def main(arguments: Sequence[str]) -> int:
         stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # a narrow terminal is no reason to fail
     try:
         with streams.answering():  # what was printed past `Call.answer`: help, an export
-            return _done(arguments)
+            return _run_command(arguments)
     except streams.AnswerLost as lost:
-        return _lost(lost)
+        return _report_lost_answer(lost)
 
 
-def _done(arguments: Sequence[str]) -> int:
+def _run_command(arguments: Sequence[str]) -> int:
     app = typer.Typer(
         cls=Verbs,
         add_completion=False,
@@ -242,7 +242,7 @@ def _done(arguments: Sequence[str]) -> int:
     return code if isinstance(code, int) else 0
 
 
-def _lost(lost: streams.AnswerLost) -> int:
+def _report_lost_answer(lost: streams.AnswerLost) -> int:
     """Report that the answer could not be written."""
     if isinstance(lost, streams.NobodyReads):
         return call.NOBODY_READS
@@ -261,7 +261,7 @@ def _help_for(error: Any) -> str:
 
 def _report(arguments: Sequence[str], type_: str, message: str, advice: str, code: int) -> int:
     """Print what went wrong and what to do."""
-    verb, as_json = _asked(arguments)
+    verb, as_json = _verb_and_json(arguments)
     if as_json:
         try:
             with streams.answering():
@@ -278,7 +278,7 @@ def _report(arguments: Sequence[str], type_: str, message: str, advice: str, cod
     return code
 
 
-def _asked(arguments: Sequence[str]) -> tuple[str | None, bool]:
+def _verb_and_json(arguments: Sequence[str]) -> tuple[str | None, bool]:
     """Return the verb and whether JSON is wanted, from a possibly invalid command line."""
     ours = [*arguments[: arguments.index("--")]] if "--" in arguments else [*arguments]
     verb = next((word for word in ours if word in VERBS), None)

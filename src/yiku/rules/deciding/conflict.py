@@ -60,10 +60,10 @@ def text_hash(text: str, slot: Slot | None) -> bytes:
 
 def _words(text: str) -> str:
     """Normalize width, the case of plain words and punctuation around them; a question mark stays."""
-    told = normal(text.strip())
-    words = (word.strip(_AROUND) for word in _BETWEEN.split(told))
+    normalized = normal(text.strip())
+    words = (word.strip(_AROUND) for word in _BETWEEN.split(normalized))
     plain = (word.casefold() if word.istitle() or word.isupper() or word.islower() else word for word in words if word)
-    return " ".join(plain) + ("?" if told.endswith("?") else "")
+    return " ".join(plain) + ("?" if normalized.endswith("?") else "")
 
 
 def key(memory: SemanticMemory) -> tuple[datetime, int, int]:

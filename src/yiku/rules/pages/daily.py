@@ -97,12 +97,12 @@ def under_topic(page: str, topic: str, block: str, free: Sequence[tuple[int, int
         text = "\n".join([*([start, ""] if start else []), heading, "", block]) + "\n"
         last = text.count("\n")
         return Added(text, last - block.count("\n"), last)
-    first, behind = found
+    first, stop = found
     new = block.split("\n")
-    for place in range(first, behind - len(new) + 1):
+    for place in range(first, stop - len(new) + 1):
         if lines[place : place + len(new)] == new:
             return Added(page, place + 1, place + len(new), new=False)
-    end = behind
+    end = stop
     while end > first and not lines[end - 1].strip():
         end -= 1
     joined = end > first and _LISTED.match(lines[end - 1]) and _LISTED.match(block)

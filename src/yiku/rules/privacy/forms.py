@@ -125,7 +125,7 @@ def _pattern(form: _Form) -> re.Pattern[str]:
 
 
 @cache
-def _compiled(pattern: str) -> re.Pattern[str]:
+def _compile(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern, re.ASCII)
 
 
@@ -158,7 +158,7 @@ def _matches(text: str, form: _Form) -> Iterator[Span]:
     for match in pattern.finditer(text):
         start, end = match.span(pattern.groups)
         if form.before:
-            head = _compiled(rf"(?<![A-Za-z0-9]){form.before}\Z").search(text, max(0, start - _BEFORE), start)
+            head = _compile(rf"(?<![A-Za-z0-9]){form.before}\Z").search(text, max(0, start - _BEFORE), start)
             if not head:
                 continue
             start = head.start()

@@ -56,7 +56,7 @@ def mask_secrets(text: str, seal: Callable[[str], bytes], *, keep_lines: bool = 
             plain = _INVISIBLE.sub("", text)
         if _WIDE.search(plain):
             plain = plain.translate(_NARROW)
-    if not (spans := _joined(_spans(plain))):
+    if not (spans := _merge_spans(_spans(plain))):
         return text, ()
     before = [cut - number for number, cut in enumerate(cuts)]  # each cut's place in the plain text
     pieces, position = [], 0
@@ -74,7 +74,7 @@ def _spans(text: str) -> Iterator[Span]:
     return chain(_private_keys(text), found) if "-----BEGIN" in text else found
 
 
-def _joined(found: Iterator[Span]) -> list[Span]:
+def _merge_spans(found: Iterator[Span]) -> list[Span]:
     """Sort spans and merge overlapping ones; the kind found first wins."""
     kept: list[Span] = []
     for _, span in sorted(enumerate(found), key=lambda one: (one[1].start, one[0])):

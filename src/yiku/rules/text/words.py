@@ -70,7 +70,7 @@ def words(folded: str, start: int, end: int, lexicon: Lexicon) -> list[Word]:
     found: list[Word] = []
     for match in _TOKEN.finditer(folded, start, end):
         if match.lastindex == _WORD:
-            found += _spaced(match[0], match.start(), lexicon)
+            found += _split_at_spaces(match[0], match.start(), lexicon)
         elif match.lastindex == _RUN:
             found += _run(match[0], match.start(), lexicon)
         else:
@@ -158,7 +158,7 @@ def _singular(text: str, lexicon: Lexicon) -> Entry | None:
     return None
 
 
-def _spaced(text: str, start: int, lexicon: Lexicon) -> list[Word]:
+def _split_at_spaces(text: str, start: int, lexicon: Lexicon) -> list[Word]:
     end = start + len(text)
     if (parts := lexicon.contractions.get(text)) is not None:
         return [_word(start, end, part, lexicon) for part in parts]

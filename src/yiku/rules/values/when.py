@@ -280,11 +280,11 @@ def anchored(text: str) -> Anchored | None:
     for place, token in enumerate(question.tokens):
         if (fore := token.says.get("fore")) in _HINGES and (event := _event_behind(question, token.end, fore)):
             return _anchor(event, fore, _duration_before(question, place))
-        if (behind := token.says.get("behind")) in _HINGES:
+        if (hinge := token.says.get("behind")) in _HINGES:
             reach = _duration(question, place + 1) if question.beside(place + 1) else None
             # a single character is part of many words
             if (reach or token.end - token.start > 1) and (event := _event_before(question, token.start)):
-                return _anchor(event, behind, reach)
+                return _anchor(event, hinge, reach)
     return None
 
 
@@ -299,26 +299,28 @@ def _anchor(event: str, hinge: str, reach: _Duration | None) -> Anchored:
 
 def _event_behind(question: Question, start: int, hinge: str) -> str:
     """Return the event after a hinge word: what somebody did, something of theirs, a wedding."""
-    told: list[Word] = []
+    event_words: list[Word] = []
     following = words(question.small, start, min(len(question.small), start + EVENT_CHARS[1]), built_in())
     for word, after in zip_longest(following, following[1:]):
-        if word.sign or (told and word.flags & ASKS):
+        if word.sign or (event_words and word.flags & ASKS):
             break
-        if told and word.flags & ASKS_FIRST and after and after.flags & PERSON:
+        if event_words and word.flags & ASKS_FIRST and after and after.flags & PERSON:
             break
-        told.append(word)
-    if len(told) < 2 or told[-1].flags & IT:  # the words of "after I bought it" find nothing
+        event_words.append(word)
+    if len(event_words) < 2 or event_words[-1].flags & IT:  # the words of "after I bought it" find nothing
         return ""
-    first, second = told[:2]
+    first, second = event_words[:2]
     somebody = first.flags & PERSON and not first.flags & IT
     named = question.text[first.start].isupper() or first.flags & OWN
     of_somebody = first.flags & OWN or second.flags & POSSESSIVE or first.text in lists.words("clock.event.owner")
-    did = any(_is_past(word.text) for word in told[1:4])
-    happened = first.flags & THE and any(word.flags & EVENT or word.text in lists.words("clock.event.noun") for word in told[1:5])
-    daily = any(word.text in lists.words("clock.event.daily") for word in told[1:3])
+    did = any(_is_past(word.text) for word in event_words[1:4])
+    happened = first.flags & THE and any(
+        word.flags & EVENT or word.text in lists.words("clock.event.noun") for word in event_words[1:5]
+    )
+    daily = any(word.text in lists.words("clock.event.daily") for word in event_words[1:3])
     if not (somebody and did) and (hinge == "while" or not ((named and did) or (of_somebody and not daily) or happened)):
         return ""
-    event = question.text[first.start : told[-1].end]
+    event = question.text[first.start : event_words[-1].end]
     return "" if windows(event, _ANY_DAY) else event
 
 
