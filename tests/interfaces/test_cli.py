@@ -225,13 +225,13 @@ def test_a_context_begins_with_the_standing_rules(home, question, heading):
     """In the text and by name in the JSON, also where nothing is found; --no-rules leaves them out."""
     with Memory(home) as memory:
         rule = memory.remember("代码注释一律用英文 comments in English", kind="rule").memory
-    ran, told = run(home, "context", question), run(home, "context", question, "--json").json
+    ran, context = run(home, "context", question), run(home, "context", question, "--json").json
     without = run(home, "context", question, "--no-rules", "--json").json
 
     assert heading == ran.out.splitlines()[1]
     assert "Nothing found" in ran.err
-    assert ([rule.id], 0, []) == ([one["id"] for one in told["rules"]], told["rules_left_out"], told["hits"])
-    assert MEMORY == {*told["rules"][0]}
+    assert ([rule.id], 0, []) == ([one["id"] for one in context["rules"]], context["rules_left_out"], context["hits"])
+    assert MEMORY == {*context["rules"][0]}
     assert ([], 0, "") == (without["rules"], without["rules_left_out"], without["text"])
 
 
@@ -400,10 +400,10 @@ def test_an_import_goes_on_after_a_bad_line(home, tmp_path):
 def test_options_stand_before_or_behind_the_verb(talk, tmp_path):
     """--home and --scope mean the same on both sides of the verb; the one behind wins over the one before."""
     before = run(tmp_path, "--home", str(talk), "--scope", "user:mei", "--json", "recall", "where do I live?")
-    behind = run(tmp_path, "recall", "where do I live?", "--json", "--scope", "user:mei", "--home", str(talk))
+    after = run(tmp_path, "recall", "where do I live?", "--json", "--scope", "user:mei", "--home", str(talk))
     other = run(tmp_path, "--home", str(tmp_path / "no"), "list", "--scope", "team:b", "--home", str(talk), "--json")
 
-    assert "I live in Oslo." == before.json["hits"][0]["text"] == behind.json["hits"][0]["text"]
+    assert "I live in Oslo." == before.json["hits"][0]["text"] == after.json["hits"][0]["text"]
     assert [] == other.json["memories"]
     assert not (tmp_path / "yiku.db").exists()
 
@@ -776,11 +776,11 @@ def test_a_file_without_one_readable_line_is_a_failure(tmp_path, source, content
     file = tmp_path / "some.jsonl"
     file.write_bytes(content)
     ran = run(tmp_path / "home", "import", source, file)
-    told = run(tmp_path / "home", "import", source, file, "--json")
+    as_json = run(tmp_path / "home", "import", source, file, "--json")
 
-    assert (1, 1) == (ran.code, told.code)
+    assert (1, 1) == (ran.code, as_json.code)
     assert f"    {file}:1: " in ran.out or f"{file}:2: " in ran.out
-    assert 1 <= told.json["total"]["problems"] <= 2
+    assert 1 <= as_json.json["total"]["problems"] <= 2
 
 
 def test_a_mark_at_the_start_of_an_export_and_a_blank_line_at_its_end_are_no_damage(talk, tmp_path):

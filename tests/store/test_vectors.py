@@ -155,7 +155,7 @@ def test_taking_a_row_out_does_not_look_at_the_others(opened, monkeypatch):
     vectors, plans = opened(), []
     add(vectors, drawn(10))
     connection = vectors._connection
-    connection.trace_v2(apsw.SQLITE_TRACE_STMT, lambda told: plans.append(told["sql"]))
+    connection.trace_v2(apsw.SQLITE_TRACE_STMT, lambda statement: plans.append(statement["sql"]))
     vectors.forget(SCOPE, [("turn", 3)])
     connection.trace_v2(0, None)
     (taking,) = [sql for sql in plans if sql.startswith("delete from vectors")]
