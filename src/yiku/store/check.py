@@ -19,7 +19,7 @@ from typing import Any, Literal, get_args
 import apsw
 
 from yiku.errors import Damaged, ReadOnly, Unreadable
-from yiku.store import copy, index, notes, pages, records, row_codec, schema, write
+from yiku.store import copy, index, note_tables, pages, records, row_codec, schema, write
 from yiku.store.damaged_file import UNREADABLE, describe_error, fetch_all, open_damaged, tables
 from yiku.store.protocol import Index
 from yiku.types import SemanticMemory, Tokens, Turn
@@ -378,7 +378,7 @@ def expected_tokens(connection: apsw.Connection, tokenizers: Tokenizers) -> dict
     for name, n, scope, tokens in records.indexed(connection):
         documents[name].append((n, scope, False, tokens))
     if "chunks" in tables(connection):
-        for n, scope, heading, text in notes.indexed(connection):
+        for n, scope, heading, text in note_tables.indexed(connection):
             documents["note"].append((n, scope, False, tokenizers.note(heading, text)))
     return documents
 
