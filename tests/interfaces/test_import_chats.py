@@ -16,7 +16,7 @@ import pytest
 from yiku import Memory
 from yiku.errors import InvalidInput
 from yiku.interfaces.importers import chatgpt, claude, formats, json_items, places, run
-from yiku.memory import check
+from yiku.maintenance import check
 from yiku.types import BadRecord, SkippedRecord, TurnRecord
 
 T0 = 1_772_442_840.5  # 2026-03-02 09:14 UTC

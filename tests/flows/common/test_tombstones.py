@@ -247,7 +247,7 @@ def test_an_older_database_that_is_put_back_is_swept_with_the_mirror(home, clock
     (home / "yiku.db-wal").unlink(missing_ok=True)
     with pytest.raises(StoreMismatch):
         Memory(home)
-    from yiku.memory import repair
+    from yiku.maintenance import repair
 
     repair(home, accept=True)
     with Memory(home, clock=clock) as memory:

@@ -74,7 +74,7 @@ def restore_backup(
     The present state becomes a backup itself, so this can be reversed. A database that no longer opens is moved
     to damaged/ in the home.
     """
-    from yiku.memory import restore_backup as restore
+    from yiku.maintenance import restore_backup as restore
 
     found = restore(call.home, name, scope=call.scope, dry_run=True)
     if not dry_run:

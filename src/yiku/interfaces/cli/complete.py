@@ -55,7 +55,7 @@ def _sessions(memory: Memory) -> Iterable[str]:
 
 
 def _scopes(memory: Memory) -> Iterable[str]:
-    from yiku.memory import scope_names
+    from yiku.maintenance import scope_names
 
     return scope_names(memory)
 
