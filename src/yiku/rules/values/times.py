@@ -125,7 +125,7 @@ def collect(question: Question, first: int) -> Iterator[tuple[Pieces, int]]:
 def _may_follow(meaning: Pieces, known: Set[str]) -> bool:
     """Whether these pieces may stand behind the others: 三天前, and not 前三天."""
     if "ago" in meaning:
-        return not known.isdisjoint(("unit", "date"))
+        return not known.isdisjoint(("unit", "date", "weekday"))
     return not (("past" in meaning and known) or ("shift" in meaning and not known.isdisjoint(("unit", "number"))))
 
 
@@ -258,6 +258,8 @@ def _relative(question: Question, p: Pieces, first: int) -> Days | None:
             since, until = days.ago(today, n, unit)
             centre = since + (until - since) / 2
             return Days(day_of(centre + timedelta(days=(p["weekday"] - centre.isoweekday() + 3) % 7 - 3)))
+        case ["ago", "number", "weekday"]:  # two Thursdays ago
+            return Days(day_of(today - timedelta(days=(today.isoweekday() - p["weekday"] - 1) % 7 + 1 + 7 * (round(n) - 1))))
         case ["past", "unit"] | ["number", "past", "unit"]:
             return _rolling(today, n, unit, vague="vague" in p)
         case ["number", "shift", "unit"] if shift in (-1, 0) and (shift, n, unit) != (0, 1, "day"):

@@ -27,6 +27,7 @@ from yiku.rules.lexicon.flags import ASKS, ASKS_FIRST, EVENT, IT, OWN, PERSON, P
 from yiku.rules.text.analyze import UNSPACED, normal
 from yiku.rules.text.folding import folded
 from yiku.rules.text.words import Word, words
+from yiku.rules.values import holidays
 from yiku.rules.values.days import UNIT_DAYS, week_of
 from yiku.rules.values.holidays import Span
 from yiku.rules.values.time_words import MONTHS, NAMES, may_name_days, tokens
@@ -208,7 +209,10 @@ def _apply_modifiers(question: Question, one: Found) -> Found | None:
         reach = _duration(question, stop + 1) if how in ("before", "after") and question.beside(stop + 1) else None
         stop = reach.stop if reach else stop + 1
     try:
-        span = _modified_span(one.days, how, reach, question.today)
+        days = one.days
+        if reach and reach.unit == "day" and "holiday" in one.pieces:  # the day after Thanksgiving is a Friday
+            days = days._replace(span=holidays.own_day(one.pieces["holiday"], days.span))
+        span = _modified_span(days, how, reach, question.today)
     except OverflowError:
         return None
     return one if span is None else replace(one, first=first, stop=stop, days=one.days._replace(span=span, weak=False))
