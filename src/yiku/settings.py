@@ -201,7 +201,9 @@ def _typed(name: str, text: str) -> Any:
 def _checked(name: str, value: Any, place: str) -> Any:
     if name in ("owner", "scope"):
         if not scopes.allowed(value):
-            raise InvalidScope(f"{place}: {name} = {shown(value)}")
+            raise InvalidScope(
+                f"{name} {shown(value)} is not valid" if place == "argument" else f"{place}: {name} = {shown(value)}"
+            )
         return value
     if name in _KEYS:
         return _key(name, value, place)

@@ -555,14 +555,19 @@ def test_some_settings_can_be_asked_for(talk):
     ("arguments", "code", "message"),
     [
         (["get", "#00000000"], 1, "there is no memory or turn with the id #00000000\n      `yiku list` and `yiku traces` show"),
-        (["get", "bf"], 2, "id 'bf' is too short: give at least four characters"),
+        (
+            ["get", "bf"],
+            2,
+            "id 'bf' is too short: give at least four characters of it\n      `yiku get --help` shows what it takes.",
+        ),
         (["forget", "#a"], 2, "id '#a' is too short: give at least four characters"),
+        (["record", "x", "--role", "usr"], 2, "developer, function\n      `yiku record --help` shows what it takes."),
         (["undo", "999999"], 1, "there is no operation 999999\n      `yiku journal` lists the operations"),
         (["end", "没有"], 1, "there is no turn in session '没有'\n      `yiku sessions` lists"),
         (["describe", "00000000", "--tag", "图"], 1, "there is no attachment with the id 00000000\n      `yiku attachments` lists"),
         (["restore-backup", "yiku-1.db"], 1, "there is no backup yiku-1.db\n      `yiku backups` lists"),
         (["history", "qwertz 谁"], 1, "there is no memory about 'qwertz 谁'"),
-        (["recall", "x", "--scope", "Not A Scope"], 2, "scope = 'Not A Scope'\n      A scope is 1 to 128"),
+        (["recall", "x", "--scope", "Not A Scope"], 2, "scope 'Not A Scope' is not valid\n      A scope is 1 to 128"),
         (["list", "--where", "{kind"], 2, "--where is not JSON"),
         (["list", "--where", '{"colour": 1}'], 2, "there is no field 'colour'"),
         *(([verb, "--limit", "0"], 2, "--limit must be at least 1, not 0") for verb in ("list", "sessions", "timeline", "journal")),
@@ -572,7 +577,7 @@ def test_some_settings_can_be_asked_for(talk):
         (["remember", b"th\xe9 vert"], 2, "text has a lone surrogate at 2"),
         (["remember", "  "], 2, "text is empty"),
         (["remember"], 2, "Missing argument 'TEXT'"),
-        (["remembr", "x"], 2, "No such command 'remembr'. Did you mean 'remember'"),
+        (["remembr", "x"], 2, "No such command 'remembr'. Did you mean 'remember', 'resume'?\n      `yiku --help` lists the commands."),
         (["recall", "x", "--colour"], 2, "No such option"),
         (["completion", "tcsh"], 2, "shell must be one of bash, zsh, fish"),
         (["import", "carrier-pigeon", "x"], 2, "'carrier-pigeon' is not a known format"),
@@ -590,6 +595,15 @@ def test_an_error_says_what_to_do(talk, arguments, code, message):
     assert message in ran.err
     assert "Traceback" not in ran.err
     assert re.search(r"\n      \S", ran.err)
+
+
+@pytest.mark.parametrize("verb", ["forget", "erase", "update", "traces", "config", "report", "completion"])
+def test_an_argument_that_may_be_left_out_stands_in_one_pair_of_brackets(verb):
+    """And not in two, as where typer adds its own to ours."""
+    usage = run(Path("unused"), verb, "--help").out.splitlines()[0]
+
+    assert re.search(r"\[(ID|KEYWORD|TEXT|NAME|RUN|bash\|zsh\|fish)\]", usage), usage
+    assert "[[" not in usage
 
 
 @pytest.mark.parametrize(

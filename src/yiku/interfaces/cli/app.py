@@ -227,7 +227,7 @@ def _run_command(arguments: Sequence[str]) -> int:
     except streams.AnswerLost:
         raise
     except YikuError as error:
-        return _report(arguments, type(error).__name__, error.detail, error.advice, _code(error))
+        return _report(arguments, type(error).__name__, error.detail, _advice(arguments, error), _code(error))
     except Misread as error:
         return _report(arguments, "Usage", error.format_message(), _help_for(error), error.exit_code)
     except (KeyboardInterrupt, typer.Abort):
@@ -254,9 +254,19 @@ def _code(error: YikuError) -> int:
     return USAGE if isinstance(error, InvalidInput) else call.CANNOT
 
 
+def _advice(arguments: Sequence[str], error: YikuError) -> str:
+    """Return what to do; for a wrong value that has no advice of its own, where the right ones are listed."""
+    verb, _ = _verb_and_json(arguments)
+    return error.advice if type(error) is not InvalidInput or verb is None else _shows_help(f"yiku {verb}")
+
+
 def _help_for(error: Any) -> str:
     path = getattr(getattr(error, "ctx", None), "command_path", "yiku")
-    return f"`{path} --help` shows what it takes."
+    return "`yiku --help` lists the commands." if path == "yiku" else _shows_help(path)
+
+
+def _shows_help(command: str) -> str:
+    return f"`{command} --help` shows what it takes."
 
 
 def _report(arguments: Sequence[str], type_: str, message: str, advice: str, code: int) -> int:

@@ -34,8 +34,10 @@ UNKNOWN_SHOWN = 5  # files of no known format
 def import_(
     call: Call,
     *,
-    source: Annotated[str, typer.Argument(metavar="[FORMAT]", help=f"One of {', '.join(FORMATS)}; else it is detected.")],
-    path: Annotated[str | None, typer.Argument(metavar="PATH", help="A file, a zip archive, or a folder.")] = None,
+    source: Annotated[
+        str, typer.Argument(metavar="FORMAT|PATH", help=f"A path; its format is detected. Or one of {', '.join(FORMATS)}.")
+    ],
+    path: Annotated[str | None, typer.Argument(metavar="PATH", help="After a format: a file, a zip archive, or a folder.")] = None,
     all_: Annotated[bool, typer.Option("--all", help="Import all scopes of an export, under their own names.")] = False,
     as_: Annotated[str | None, typer.Option("--as", metavar="SCOPE", help="Import an export of one scope into this scope.")] = None,
     trust: Annotated[bool, typer.Option("--trust", help="These files are yours: keep their origins, pins and rules.")] = False,
