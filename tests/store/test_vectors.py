@@ -116,6 +116,19 @@ def test_pieces_that_came_one_by_one_are_what_a_fresh_look_finds(opened, monkeyp
     assert all(len(held.ns) <= 12 for held in watching._held.values())
 
 
+def test_a_row_that_is_embedded_again_has_its_new_vector_for_who_had_read_the_old_one(opened):
+    """In this process and in another: the old vector, which may be the nearer one, is not found any more."""
+    watching, writing, question = opened(), opened(), drawn(1, seed=9)[0]
+    add(writing, np.stack([question, *drawn(3)]), 1)
+    assert [1.0, 1.0] == [pytest.approx(cosines(each, question)[False, 1], abs=0.02) for each in (watching, writing)]
+
+    other = drawn(1, seed=5)
+    add(writing, other, 1)
+
+    expected = pytest.approx(float(other[0] @ question), abs=0.02)
+    assert [expected, expected] == [cosines(each, question)[False, 1] for each in (watching, writing)]
+
+
 def test_what_is_added_while_somebody_reads_is_read_once(opened, monkeypatch):
     """Between the mark and the rows another process adds: the reader has each row once, then and later."""
     reading, writing, question = opened(), opened(), drawn(1, seed=9)[0]
