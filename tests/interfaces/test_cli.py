@@ -577,7 +577,11 @@ def test_some_settings_can_be_asked_for(talk):
         (["remember", b"th\xe9 vert"], 2, "text has a lone surrogate at 2"),
         (["remember", "  "], 2, "text is empty"),
         (["remember"], 2, "Missing argument 'TEXT'"),
-        (["remembr", "x"], 2, "No such command 'remembr'. Did you mean 'remember', 'resume'?\n      `yiku --help` lists the commands."),
+        (
+            ["remembr", "x"],
+            2,
+            "No such command 'remembr'. Did you mean 'remember', 'resume'?\n      `yiku --help` lists the commands.",
+        ),
         (["recall", "x", "--colour"], 2, "No such option"),
         (["completion", "tcsh"], 2, "shell must be one of bash, zsh, fish"),
         (["import", "carrier-pigeon", "x"], 2, "'carrier-pigeon' is not a known format"),
