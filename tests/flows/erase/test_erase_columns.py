@@ -58,7 +58,7 @@ def test_in_every_text_column_it_goes_or_is_named(full, home, tmp_path):
     assert canaries.sung(second, [WORD, HAN])
     assert (True, set()) == erased(second)
     assert [] == canaries.sung(second, [WORD, HAN])
-    assert not scopes.allowed(SENTENCE)
+    assert not scopes.is_valid(SENTENCE)
 
 
 def test_what_quotes_it_and_what_a_tool_said_of_it_goes(memory, home):

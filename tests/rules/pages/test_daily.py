@@ -62,8 +62,8 @@ def test_metadata_stays_in_its_comment() -> None:
 )
 def test_nothing_that_is_added_swallows_what_follows(text: str, ends: str) -> None:
     """A block of code or a comment that a text leaves open is closed; another text stays as it is."""
-    assert daily.closed(text).endswith(ends)
-    assert daily.closed(daily.closed(text)) == daily.closed(text)
+    assert daily.close_blocks(text).endswith(ends)
+    assert daily.close_blocks(daily.close_blocks(text)) == daily.close_blocks(text)
 
 
 @pytest.mark.parametrize(
@@ -169,7 +169,7 @@ def test_no_character_that_stood_there_is_lost(page: str, text: str) -> None:
         left = iter(found.text.split("\n"))
         assert all(line in left for line in page.rstrip("\n").split("\n"))
         shown = "\n".join(found.text.split("\n")[found.first - 1 : found.last])
-        assert daily.closed(text) in shown
+        assert daily.close_blocks(text) in shown
 
 
 def test_a_digest() -> None:

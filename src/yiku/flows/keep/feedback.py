@@ -42,5 +42,5 @@ def feedback(handle: Handle, id: str, access: str) -> SemanticMemory:
 
 def renewed(used: Sequence[SemanticMemory], at: datetime) -> list[UpdateMemory]:
     """Return the changes by which memories that were of use live longer; none where no end moves."""
-    moved = [(memory, retention.renewed(memory, at)) for memory in used]
+    moved = [(memory, retention.renewal(memory, at)) for memory in used]
     return [UpdateMemory(memory.n, columns, index_tokens(memory)) for memory, columns in moved if columns]

@@ -61,7 +61,7 @@ def until(
     return Retention(priority, now + PRIORITY_DAYS[priority] * DAY)
 
 
-def renewed(memory: SemanticMemory, used_at: datetime) -> dict[str, Any]:
+def renewal(memory: SemanticMemory, used_at: datetime) -> dict[str, Any]:
     """
     The columns that change when a memory was used: its end moves as far ahead as its priority or ttl_days say.
 

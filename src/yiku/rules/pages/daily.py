@@ -52,7 +52,7 @@ def entry(text: str, at: datetime, metadata: Mapping[str, Any] | None = None) ->
     lines = [f"## {at:%H:%M:%S}"]
     if metadata:  # > is escaped, or a text in it could end the comment
         lines.append(f"<!-- {json.dumps(metadata, ensure_ascii=False).replace('>', chr(92) + 'u003e')} -->")
-    return "\n".join([*lines, "", closed(text)]) + "\n"
+    return "\n".join([*lines, "", close_blocks(text)]) + "\n"
 
 
 def digest(day: date, points: Sequence[str]) -> str:
@@ -77,7 +77,7 @@ def append(page: str, block: str, title: str) -> Added:
 
 def note(text: str, summary: str | None = None) -> str:
     """A note as it stands under its topic: one line as a list item, more as they are; a summary in bold before them."""
-    block = closed(text)
+    block = close_blocks(text)
     if summary:
         return f"**{' '.join(summary.split())}**\n\n{block}"
     return block if "\n" in block or _LISTED.match(block) else f"- {block}"
@@ -136,7 +136,7 @@ def _headings(lines: Sequence[str]) -> Iterator[tuple[int, int, str]]:
             yield place, len(heading[1]), heading[2].strip().rstrip("#").strip()
 
 
-def closed(text: str) -> str:
+def close_blocks(text: str) -> str:
     """A text without blank lines around it, in which no block of code and no comment is left open."""
     lines = text.replace("\r\n", "\n").replace("\r", "\n").strip("\n").rstrip().split("\n")
     fence = ""

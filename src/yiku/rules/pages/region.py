@@ -177,7 +177,7 @@ def _with_places(lines: Sequence[str]) -> Iterator[tuple[int, Item]]:
         place += len(raw)
 
 
-def digested(version: str, body: str) -> str:
+def without_blank_lines(version: str, body: str) -> str:
     """What the digest of a version is made of: blank lines and space at line ends make no difference."""
     lines = (line.rstrip() for line in body.split("\n"))
     return "\n".join((version, *filter(None, lines)))

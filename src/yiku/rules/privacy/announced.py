@@ -96,7 +96,7 @@ def _patterns(announcing: _Announcing, chinese: bool) -> tuple[tuple[str, re.Pat
     return tuple(found)
 
 
-def found(text: str) -> Iterator[Span]:
+def spans(text: str) -> Iterator[Span]:
     """Yield announced credentials; spans may overlap."""
     low = text.lower()
     if len(low) != len(text):  # İ alone becomes two

@@ -129,7 +129,7 @@ def _compile(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern, re.ASCII)
 
 
-def found(text: str) -> Iterator[Span]:
+def spans(text: str) -> Iterator[Span]:
     """Yield credentials of a known form; spans may overlap."""
     runs = b" ".join(run for run in text.encode("utf-8", "replace").translate(_RUNS).split() if len(run) >= _RUN)
     if not runs:

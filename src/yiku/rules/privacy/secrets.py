@@ -70,7 +70,7 @@ def mask_secrets(text: str, seal: Callable[[str], bytes], *, keep_lines: bool = 
 
 def _spans(text: str) -> Iterator[Span]:
     """Yield every secret, known forms first; spans may overlap."""
-    found = chain(forms.found(text), announced.in_commands(text), announced.found(text))
+    found = chain(forms.spans(text), announced.in_commands(text), announced.spans(text))
     return chain(_private_keys(text), found) if "-----BEGIN" in text else found
 
 

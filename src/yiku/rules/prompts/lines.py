@@ -75,7 +75,7 @@ def _wrap_section(lines: Sequence[str], seal: fence.Seal | None) -> str:
     return text if seal is None else fence.wrap(text, seal)
 
 
-def quoted(text: str) -> str:
+def quote_line(text: str) -> str:
     """Return somebody's words as one inert line of a list, without anything that looks like an id of ours."""
     flat = " ".join(quoting.inert(text).split())
     return f"- {_ID.sub('# ', _LEAD.sub('', flat))}"

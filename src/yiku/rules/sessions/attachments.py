@@ -48,9 +48,9 @@ MIME = {
 # ------------------------------------------------------------------ found in turns
 
 
-def found(turns: Sequence[Turn]) -> tuple[Attachment, ...]:
+def all_files(turns: Sequence[Turn]) -> tuple[Attachment, ...]:
     """Return every file that the turns sent or made, in order, each path once as named last."""
-    every = [*(one for turn in turns for one in sent(turn)), *made(turns)]
+    every = [*(one for turn in turns for one in files_sent(turn)), *files_made(turns)]
     places = {(one.direction, one.local_path or one.url): one for one in every}
     order = {turn.id: place for place, turn in enumerate(turns)}
     return tuple(sorted(places.values(), key=lambda one: order[one.turn or ""]))[:MOST]
@@ -96,7 +96,7 @@ _BRACKETED = lazy.compile(r"[\[［【](\w{1,20})(?:[:：]\s*|\s+)([^\]］】\n]{
 _A_TYPE = lazy.compile(r"(?:image|audio|video|application|text)/[\w.+-]+\s*")
 
 
-def sent(turn: Turn) -> tuple[Attachment, ...]:
+def files_sent(turn: Turn) -> tuple[Attachment, ...]:
     """Return the files that a message carries: inbound from the user, outbound from the assistant."""
     if turn.role not in ("user", "assistant"):
         return ()
@@ -152,7 +152,7 @@ _TOKEN = lazy.compile(r"[^\s\"'`<>|*?，。」”“「]+")
 _REACH = 60  # characters behind "saved", in which its place begins
 
 
-def made(turns: Sequence[Turn]) -> tuple[Attachment, ...]:
+def files_made(turns: Sequence[Turn]) -> tuple[Attachment, ...]:
     """Return the files that tools made, each path once, as the last call made it."""
     places: dict[str, Attachment] = {}
     for call in calls(turns):

@@ -83,12 +83,12 @@ def follow(
         tuple(dict.fromkeys((short(project, LINE_CHARS), *pad.active_projects)))[:PROJECTS] if project else pad.active_projects
     )
     moved = replace(pad, active_projects=projects)
-    if tasks.switched(pad.current_focus, message):
+    if tasks.switches(pad.current_focus, message):
         task = task if tasks.asks(message) else ""
         moved = replace(_put_by(moved, now, session, done=False), current_focus=task, focus_since=now if task else None)
     elif task and not pad.current_focus and tasks.asks(message):
         moved = replace(moved, current_focus=task, focus_since=now)
-    elif tasks.renewed(pad.current_focus, message):
+    elif tasks.renews(pad.current_focus, message):
         moved = replace(moved, current_focus=task)
     return trim(replace(moved, updated_at=now))[0] if moved != pad else pad
 

@@ -219,7 +219,7 @@ def _firm(folded_text: str, at: int, end: int) -> int:
 # ------------------------------------------------------------------ another task
 
 
-def switched(previous_task: str, message: str) -> bool:
+def switches(previous_task: str, message: str) -> bool:
     """Whether a message leaves the running task (a line from `task`) for another."""
     if not previous_task:
         return False
@@ -239,7 +239,7 @@ def switched(previous_task: str, message: str) -> bool:
     return telling.isdisjoint(_words(previous_task))
 
 
-def renewed(previous_task: str, message: str) -> bool:
+def renews(previous_task: str, message: str) -> bool:
     """Whether a self-contained message asks for more of the running task."""
     telling = _telling(task(message))
     if _weight(telling) < ENOUGH_WORDS or telling.isdisjoint(_words(previous_task)):
