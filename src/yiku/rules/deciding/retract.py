@@ -39,8 +39,8 @@ def takes_back(text: str, clause: Clause) -> bool:
         return clause.bare and not clause.values
     if not (clause.jest or clause.cue == "retracts") or len(clause.beside) > NAMES_IT:
         return False
-    alone = len(clause.beside) <= 1 and not clause.values
-    return alone or lists.has(folded(text[clause.start : clause.end]), "slots.said")  # what I told you about the shed
+    nothing_else = len(clause.beside) <= 1 and not clause.values
+    return nothing_else or lists.has(folded(text[clause.start : clause.end]), "slots.said")  # what I told you about the shed
 
 
 def marker(text: str) -> Marker | None:

@@ -141,9 +141,9 @@ def _base(sealed_items: Sequence[tuple[Item, str]], version: str, known: Sequenc
     for one in known:
         if one.version == version:
             of_this = Counter(entry.seal for entry in one.entries)
-            apart = sum((lines - of_this).values()) + sum((of_this - lines).values())
-            if best is None or apart <= best[0]:
-                best = (apart, one)
+            differing = sum((lines - of_this).values()) + sum((of_this - lines).values())
+            if best is None or differing <= best[0]:
+                best = (differing, one)
     return best[1] if best else None
 
 

@@ -29,15 +29,15 @@ class _Announcing(NamedTuple):
     """
     A list of announcing words and their conditions.
 
-    kind:   what the mark calls the value
-    alone:  no letter or digit stands in front of the word, and the value must show more
-    signed: a sign stands behind it
-    opens:  any such thing opens something; a key may be that of a table
+    kind:       what the mark calls the value
+    standalone: no letter or digit stands in front of the word, and the value must show more
+    signed:     a sign stands behind it
+    opens:      any such thing opens something; a key may be that of a table
     """
 
     words: str
     kind: str = "api-key"
-    alone: bool = False
+    standalone: bool = False
     signed: bool = False
     opens: bool = True
 
@@ -45,11 +45,11 @@ class _Announcing(NamedTuple):
 # A password may be what somebody can type; a key or a token is longer.
 ANNOUNCING = (
     _Announcing("secrets.password", "password"),
-    _Announcing("secrets.password_short", "password", alone=True),
+    _Announcing("secrets.password_short", "password", standalone=True),
     _Announcing("secrets.token"),
     _Announcing("secrets.bearer", "authorization"),
     _Announcing("secrets.key", opens=False),
-    _Announcing("secrets.key_short", alone=True, signed=True),
+    _Announcing("secrets.key_short", standalone=True, signed=True),
 )
 _OPENING = r"""\s"'`*\[(:=：＝|>→,“（【<_\\%\u4e00-\u9fff-"""  # what stands right behind a name that a value follows
 _IS_OPEN = lazy.compile(f"[{_OPENING}]")
@@ -91,7 +91,7 @@ def _patterns(announcing: _Announcing, chinese: bool) -> tuple[tuple[str, re.Pat
     found = []
     for stem in stems:
         rests = "|".join(re.escape(word.removeprefix(stem)) for word in reversed(known) if word.startswith(stem))
-        before = rf"(?<![a-z0-9]{stem})" if announcing.alone else ""
+        before = rf"(?<![a-z0-9]{stem})" if announcing.standalone else ""
         found.append((stem, re.compile(rf"{re.escape(stem)}{before}(?:{rests})?+{opens}{_SOON}")))
     return tuple(found)
 
@@ -197,7 +197,7 @@ def _judge(text: str, low: str, announcing: _Announcing, places: tuple[int, int,
         return None
     value = peek[0].rstrip(_ENDS)
     is_flag = before.startswith("-", len(rest)) and (not rest or rest[-1].isspace())
-    is_short = announcing.alone or name_end - at < SHORT  # and may stand there by chance
+    is_short = announcing.standalone or name_end - at < SHORT  # and may stand there by chance
     opens = announcing.opens or name.endswith(tuple(words("secrets.opening_key")))
     if not _suffices(announcing.kind, value, glue, is_flag=is_flag, is_short=is_short, opens=opens):
         return None

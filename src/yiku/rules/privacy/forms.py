@@ -120,8 +120,8 @@ def _pattern(form: _Form) -> re.Pattern[str]:
     It begins with the literal, and looks back from behind it: no letter or digit, unless it ends an escape.
     """
     literal = re.escape(form.literal)
-    alone = rf"(?:(?<![A-Za-z0-9]{literal})|(?<=\\[nrt]{literal})|(?<=%[0-9A-Fa-f][0-9A-Fa-f]{literal}))"
-    return re.compile(f"{literal}{alone if form.begins else ''}{form.rest}", re.ASCII)
+    at_start = rf"(?:(?<![A-Za-z0-9]{literal})|(?<=\\[nrt]{literal})|(?<=%[0-9A-Fa-f][0-9A-Fa-f]{literal}))"
+    return re.compile(f"{literal}{at_start if form.begins else ''}{form.rest}", re.ASCII)
 
 
 @cache

@@ -323,8 +323,8 @@ def marks() -> tuple[str, ...]:
 
 def mark(text: str) -> str:
     """Return the redaction mark in the language of a text."""
-    unspaced = UNSPACED_RUN.search(text) is not None
-    return next(each for each in marks() if (UNSPACED_RUN.search(each) is not None) is unspaced)
+    is_cjk = UNSPACED_RUN.search(text) is not None
+    return next(each for each in marks() if (UNSPACED_RUN.search(each) is not None) is is_cjk)
 
 
 def cut_out(text: str, ranges: Iterable[Range]) -> str:

@@ -117,8 +117,8 @@ def _is_mark(character: str) -> bool:
 
 
 def _in_order(run: re.Match[str]) -> str:
-    apart = (part for character in run[0] for part in unicodedata.normalize("NFKD", character))
-    marks = groupby(apart, key=lambda part: unicodedata.combining(part) > 0)
+    decomposed = (part for character in run[0] for part in unicodedata.normalize("NFKD", character))
+    marks = groupby(decomposed, key=lambda part: unicodedata.combining(part) > 0)
     return "".join("".join(sorted(group, key=unicodedata.combining) if among else group) for among, group in marks)
 
 

@@ -87,8 +87,8 @@ def words(folded: str, start: int, end: int, lexicon: Lexicon) -> list[Word]:
 
 def _tell_month(found: Sequence[Word], place: int) -> None:
     """Disambiguate a word that is a month and a verb (may) by its neighbours."""
-    word, beside = found[place], [*found[max(0, place - 1) : place], *found[place + 1 : place + 2]]
-    if any(each.text[0].isdigit() for each in beside) or (place and found[place - 1].flags & PLACE):
+    word, neighbours = found[place], [*found[max(0, place - 1) : place], *found[place + 1 : place + 2]]
+    if any(each.text[0].isdigit() for each in neighbours) or (place and found[place - 1].flags & PLACE):
         word.flags &= TIME
     else:
         word.flags &= ~TIME

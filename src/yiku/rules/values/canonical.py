@@ -42,8 +42,8 @@ def same(one: str, said_at: datetime, other: str, other_at: datetime) -> bool:
     if first == second or _fit(first.split(), second.split()) or _nearly(first, second, one, other):
         return True
     for a, at, b, b_at in ((one, said_at, other, other_at), (other, other_at, one, said_at)):
-        if (beside := _BESIDE.fullmatch(a.strip())) and not _BESIDE.fullmatch(b.strip()):
-            names = beside.groups() if sort_of(beside[2]) == "when" else beside.groups()[:1]
+        if (match := _BESIDE.fullmatch(a.strip())) and not _BESIDE.fullmatch(b.strip()):
+            names = match.groups() if sort_of(match[2]) == "when" else match.groups()[:1]
             return any(same(part, at, b, b_at) for part in names)  # 下周二（5月12日）: either names it
     return False
 

@@ -57,8 +57,8 @@ def _calendar(pieces: Sequence[Piece], at: int, said_at: datetime | None) -> Rea
         certain = day or year or "stretch" in found or pieces[end - 1].cjk or len(pieces[end - 1].text) > _SHORT
         return (f"{day_of(year, month, day)}{found.get('stretch', '')}", end) if certain else None
     if day:
-        beside = pieces[end] if end < len(pieces) else None
-        counts = beside is not None and beside.text.isalpha() and not beside.reads  # the 4th level, 5号楼
+        following = pieces[end] if end < len(pieces) else None
+        counts = following is not None and following.text.isalpha() and not following.reads  # the 4th level, 5号楼
         return (f"#{day}" if counts else f"@d{day}"), end
     return (f"#{year}", end) if year and "of" not in found else None
 
@@ -99,9 +99,9 @@ def _number_of_date(pieces: Sequence[Piece], at: int, of_month: bool) -> tuple[d
     if of_month and value in _YEARS:
         return {"year": value}, end
     month = past(pieces, end, "of")
-    beside = of_month or (says(pieces, month, "month") is not None and not pieces[month].cjk)
+    has_month = of_month or (says(pieces, month, "month") is not None and not pieces[month].cjk)
     hour = any(says(pieces, end, kind) is not None for kind in ("part", "hour", "unit"))
-    return ({"day": value}, end) if beside and 0 < value <= 31 and not hour else None
+    return ({"day": value}, end) if has_month and 0 < value <= 31 and not hour else None
 
 
 def time_of_day(pieces: Sequence[Piece], at: int, _: datetime | None) -> Read | None:
@@ -120,8 +120,8 @@ def time_of_day(pieces: Sequence[Piece], at: int, _: datetime | None) -> Read | 
         if not marked and (part or says(pieces, end, "part") is None or pieces[at].cjk):
             return None
     else:
-        alone = part or says(pieces, at, "part_alone")
-        return (f"%{alone}", at + 1) if alone and at else None
+        part_of_day = part or says(pieces, at, "part_alone")
+        return (f"%{part_of_day}", at + 1) if part_of_day and at else None
     if hour > 24:
         return None
     if part is None and (part := says(pieces, end, "part")) is not None:

@@ -179,8 +179,8 @@ def _next(pieces: Sequence[Piece], at: int, parts: Sequence[float]) -> int | Non
         return None
     value, joined = float(digits.lstrip("x")), place > at
     if not parts:
-        alone = value == 10 if digits[0] == "x" else not joined
-        return place if alone or (joined and (digits[0] == "x" or value < 1)) else None
+        is_standalone = value == 10 if digits[0] == "x" else not joined
+        return place if is_standalone or (joined and (digits[0] == "x" or value < 1)) else None
     if "unit" in pieces[place].reads:
         return None
     if digits[0] == "x":
@@ -282,8 +282,8 @@ def _is_a_word(pieces: Sequence[Piece], at: int, end: int, quantity: float) -> b
     """Whether a lone number is part of a word: 三 in 三文鱼, half in half-brother."""
     if end == len(pieces) or end > at + 1 or not (quantity < 1 or pieces[at].cjk):
         return False
-    beside = pieces[end]
-    return quantity < 1 or (beside.cjk and beside.start == pieces[at].end and not beside.reads)
+    following = pieces[end]
+    return quantity < 1 or (following.cjk and following.start == pieces[at].end and not following.reads)
 
 
 def _period(pieces: Sequence[Piece], at: int) -> tuple[float, str, int] | None:

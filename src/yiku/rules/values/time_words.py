@@ -39,17 +39,17 @@ class Token(NamedTuple):
     """
     A time word in its place.
 
-    pieces:  what it tells of a time, by class: {"month": 3}
-    says:    its other classes: what it makes of the times beside it
-    beside:  nothing stands between it and the token before it
-    sure:    it is a time by itself, as words of a script without spaces are
+    pieces:   what it tells of a time, by class: {"month": 3}
+    says:     its other classes: what it makes of the times beside it
+    adjacent: nothing stands between it and the token before it
+    sure:     it is a time by itself, as words of a script without spaces are
     """
 
     start: int
     end: int
     pieces: Pieces
     says: Mapping[str, str]
-    beside: bool
+    adjacent: bool
     sure: bool = True
 
 
@@ -137,14 +137,14 @@ def tokens(small: str) -> list[Token]:
         start = raw.start()
         if start < end:
             continue
-        beside = before is not None and not (start > end and small[end:start].strip())
+        adjacent = before is not None and not (start > end and small[end:start].strip())
         word = vocabulary.longest(small, start, first)
         numeral = first if raw.lastindex else _numeral(small, start, digits) if first in digits else ""
         if len(numeral) > len(word):
-            before = _number(small, start, numeral, before if beside else None, vocabulary)
+            before = _number(small, start, numeral, before if adjacent else None, vocabulary)
         elif word:
             pieces, says, sure = words[word]
-            before = Token(start, start + len(word), pieces, says, beside, sure)
+            before = Token(start, start + len(word), pieces, says, adjacent, sure)
         else:
             continue
         found.append(before)

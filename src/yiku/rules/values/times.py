@@ -62,9 +62,9 @@ class Question:
     past: bool
     ahead: bool
 
-    def beside(self, place: int) -> bool:
+    def is_adjacent(self, place: int) -> bool:
         """Whether nothing stands between this token and the one before it."""
-        return place < len(self.tokens) and self.tokens[place].beside
+        return place < len(self.tokens) and self.tokens[place].adjacent
 
     def says(self, place: int, name: str) -> str | None:
         """Return what a token says, of a class that is no piece."""
@@ -73,9 +73,9 @@ class Question:
     def lead(self, place: int) -> tuple[int, bool]:
         """Return the token that leads to this one, articles apart, or -1; and whether there is an article."""
         first = place
-        while self.beside(place) and self.says(place - 1, "article"):
+        while self.is_adjacent(place) and self.says(place - 1, "article"):
             place -= 1
-        return place - 1 if self.beside(place) else -1, place < first
+        return place - 1 if self.is_adjacent(place) else -1, place < first
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +108,7 @@ def collect(question: Question, first: int) -> Iterator[tuple[Pieces, int]]:
     pieces: dict[str, Any] = {}
     glue = 0
     for place, token in enumerate(question.tokens[first : first + 16], first):
-        if place > first and not question.beside(place):
+        if place > first and not question.is_adjacent(place):
             return
         if token.pieces:
             meaning, known = token.pieces, pieces.keys()
@@ -131,7 +131,7 @@ def _may_follow(meaning: Pieces, known: Set[str]) -> bool:
 
 def _is_of(question: Question, stop: int) -> bool:
     """Whether a time is that of something else: the last week of my trip."""
-    return question.beside(stop) and question.says(stop, "fore") == "of"
+    return question.is_adjacent(stop) and question.says(stop, "fore") == "of"
 
 
 def _is_led(question: Question, pieces: Pieces, first: int, stop: int) -> bool:
@@ -144,14 +144,14 @@ def _is_led(question: Question, pieces: Pieces, first: int, stop: int) -> bool:
     if doubt:
         return at in _LED_BY["date"] or (doubt == "version" and not re.search(r"[a-z]\s*$", question.small[: token.start]))
     if token.sure:
-        following = question.tokens[stop].says if question.beside(stop) else {}
+        following = question.tokens[stop].says if question.is_adjacent(stop) else {}
         match name:
             case "date":
                 return "tail" in following or "behind" in following
             case "unit":
                 return at is not None or token.start == 0
             case "weekday":
-                return not (question.beside(first) and "number" in question.tokens[first - 1].pieces)
+                return not (question.is_adjacent(first) and "number" in question.tokens[first - 1].pieces)
         return name != "season"
     if name not in _LED_BY:
         return True

@@ -148,7 +148,7 @@ def _time_sharing_month(question: Question, one: Found) -> Found | None:
 def _join(question: Question, stop: int, place: int) -> str:
     """Return how a time that ends at a token is joined to what begins at another: "to", "and", or not at all."""
     between = range(stop, place)
-    if not 0 < len(between) <= MOST_JOINS or not all(map(question.beside, range(stop, place + 1))):
+    if not 0 < len(between) <= MOST_JOINS or not all(map(question.is_adjacent, range(stop, place + 1))):
         return ""
     joins = [question.says(each, "join") for each in between if not question.says(each, "article")]
     return "" if not all(joins) else "to" if "to" in joins else "and"
@@ -203,10 +203,10 @@ def _apply_modifiers(question: Question, one: Found) -> Found | None:
         first = reach.first if reach else first
     else:
         first = one.first
-        while question.beside(stop) and question.says(stop, "tail"):
+        while question.is_adjacent(stop) and question.says(stop, "tail"):
             stop += 1
-        how = question.says(stop, "behind") if question.beside(stop) else None
-        reach = _duration(question, stop + 1) if how in ("before", "after") and question.beside(stop + 1) else None
+        how = question.says(stop, "behind") if question.is_adjacent(stop) else None
+        reach = _duration(question, stop + 1) if how in ("before", "after") and question.is_adjacent(stop + 1) else None
         stop = reach.stop if reach else stop + 1
     try:
         days = one.days
@@ -253,7 +253,7 @@ class _Duration(NamedTuple):
 def _duration(question: Question, first: int) -> _Duration | None:
     """Read a number and a unit; a unit alone is one."""
     place, found = first, None
-    while question.beside(place + 1) and "glue" in question.tokens[place].says:
+    while question.is_adjacent(place + 1) and "glue" in question.tokens[place].says:
         place += 1
     for pieces, stop in collect(question, place):
         n, unit = (
@@ -269,7 +269,7 @@ def _duration(question: Question, first: int) -> _Duration | None:
 
 def _duration_before(question: Question, stop: int) -> _Duration | None:
     """Read a number, or an article, and a unit that end in front of a token."""
-    every = (_duration(question, stop - back) for back in (3, 2) if stop >= back and question.beside(stop))
+    every = (_duration(question, stop - back) for back in (3, 2) if stop >= back and question.is_adjacent(stop))
     return next((reach for reach in every if reach and reach.stop == stop), None)
 
 
@@ -285,7 +285,7 @@ def anchored(text: str) -> Anchored | None:
         if (fore := token.says.get("fore")) in _HINGES and (event := _event_behind(question, token.end, fore)):
             return _anchor(event, fore, _duration_before(question, place))
         if (hinge := token.says.get("behind")) in _HINGES:
-            reach = _duration(question, place + 1) if question.beside(place + 1) else None
+            reach = _duration(question, place + 1) if question.is_adjacent(place + 1) else None
             # a single character is part of many words
             if (reach or token.end - token.start > 1) and (event := _event_before(question, token.start)):
                 return _anchor(event, hinge, reach)
