@@ -105,6 +105,9 @@ def measured(runs: int, environment: dict[str, str]) -> tuple[Times, Times, list
 
 def main() -> None:
     """Print a line for each."""
+    os.environ.pop(
+        "PYTHONDONTWRITEBYTECODE", None
+    )  # an installation keeps its bytecode; else each process would compile the sources anew
     runs = int(sys.argv[1]) if len(sys.argv) > 1 else 20
     with tempfile.TemporaryDirectory() as folder:
         environment: dict[str, Any] = {**os.environ, "YIKU_HOME": f"{folder}/home"}

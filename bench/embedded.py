@@ -108,8 +108,8 @@ def texts(cases: Sequence[Case]) -> Iterator[tuple[str, str]]:
             before = ""
             for turn in session.turns:
                 yield from (("passage", window) for window in chunk.windows(turn.said))
-                if behind := chunk.with_previous(before, turn.said):
-                    yield "passage", behind
+                if extended := chunk.with_previous(before, turn.said):
+                    yield "passage", extended
                 before = turn.text
         yield from (("query", question.text) for question in case.questions)
 

@@ -484,6 +484,11 @@ def main() -> int:
     parser.add_argument("--talk", action="append", metavar="FILE", help="real turns with their questions; may be given again")
     parser.add_argument("--folder", help="where the stores are made and removed again: on the disk that is meant")
     given = parser.parse_args()
+    os.environ.pop(
+        "PYTHONDONTWRITEBYTECODE", None
+    )  # an installation keeps its bytecode; else each process would compile the sources anew
+    if given.folder:
+        Path(given.folder).mkdir(parents=True, exist_ok=True)
     sizes = [10_000] if given.quick else [10_000, 100_000, 1_000_000] if given.full else [10_000, 100_000]
     with tempfile.TemporaryDirectory(prefix="yiku-bench-", dir=given.folder) as folder:
         bench = Bench(Path(folder), sizes, Talk(given.talk) if given.talk else None)

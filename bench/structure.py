@@ -58,7 +58,7 @@ GATE = (
     "store.error_mapping",
 )  # modules that a call passes through on its way to the rows
 
-LAYERS = {"__main__": 6, "interfaces": 5, "memory": 4, "admin": 4, "settings": 3, "flows": 2}
+LAYERS = {"__main__": 6, "interfaces": 5, "maintenance": 4, "memory": 4, "admin": 4, "settings": 3, "flows": 2}
 LAYERS |= dict.fromkeys(["rules", "store", "models", "files"], 1)
 VALUES = {"types", "errors"}
 DATA = "compiled.py"  # written by a command: its length says nothing

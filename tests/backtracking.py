@@ -196,10 +196,10 @@ class _Loop:
 
     def _steps(self, pair: tuple[int, int]) -> Iterator[tuple[tuple[int, int], int, bool]]:
         """The pairs that two readers of one text come to, the signs that lead there, and whether that is on two paths."""
-        (one, behind), (other, beyond) = self.reads[pair[0]] or (0, 0), self.reads[pair[1]] or (0, 0)
+        (one, following), (other, beyond) = self.reads[pair[0]] or (0, 0), self.reads[pair[1]] or (0, 0)
         if not (both := one & other):
             return
-        for first, ways in self._next(behind).items():
+        for first, ways in self._next(following).items():
             for second, more in self._next(beyond).items():
                 yield (first, second), both, pair[0] == pair[1] and first == second and max(ways, more) > 1
 

@@ -14,10 +14,14 @@ import integrity
 import no_weights  # noqa: F401  (before anything looks for the local model)
 import pytest
 import sampling
+from hypothesis import settings
 
 from yiku import Memory
 
 pytest_plugins = ["spec_report"]
+
+settings.register_profile("yiku", deadline=None)  # of wall time: a busy machine would fail an example
+settings.load_profile("yiku")
 
 if sys.dont_write_bytecode:  # a tidy wish; but the tests start many processes, and each would compile every module anew
     sys.dont_write_bytecode = False

@@ -45,8 +45,8 @@ def plain_of(text: str) -> list[str]:
 
 def own_of(text: str) -> list[str]:
     """What a person wrote into it that is no statement."""
-    told = (item.raw for item in region.items(region.find(text).body) if not item.statement)
-    return [line for raw in told for line in raw.split("\n") if "Wugp" in line]
+    unclaimed = (item.raw for item in region.items(region.find(text).body) if not item.statement)
+    return [line for raw in unclaimed for line in raw.split("\n") if "Wugp" in line]
 
 
 @dataclass
@@ -64,7 +64,7 @@ class History:
     open: dict[str, Buffer] = field(default_factory=dict)  # what lies on the disk
     commits: list[Buffer] = field(default_factory=list)
     backup: tuple[str, dict[str, str], list[Buffer]] | None = None
-    told: list[str] = field(default_factory=list)
+    steps_done: list[str] = field(default_factory=list)
 
     # ---------------------------------------------------------- the program
 
@@ -278,12 +278,12 @@ def play(home: Path, clock: Callable[[], datetime], seed: int, steps: int) -> in
         for _ in range(steps):
             clock.advance(minutes=7)
             step = history.chance.choice(STEPS)
-            history.told.append(step.__name__)
+            history.steps_done.append(step.__name__)
             history.note()
             step(history)
         history.sync()
     except AssertionError as error:
-        error.add_note(f"seed {seed}, steps: {', '.join(history.told)}")
+        error.add_note(f"seed {seed}, steps: {', '.join(history.steps_done)}")
         raise
     finally:
         history.memory.close()

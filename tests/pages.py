@@ -47,8 +47,8 @@ class Block:
 def blocks(page: Path) -> list[Block]:
     text = page.read_text(encoding="utf-8")
     found = list(_BLOCK.finditer(text))
-    behind = {match.start(): match[2] for match in found if match[1] == "text"}
-    return [Block(match[1], match[2], text.count("\n", 0, match.start()) + 2, behind.get(match.end() + 1)) for match in found]
+    following = {match.start(): match[2] for match in found if match[1] == "text"}
+    return [Block(match[1], match[2], text.count("\n", 0, match.start()) + 2, following.get(match.end() + 1)) for match in found]
 
 
 def comparable(text: str, home: Path) -> str:

@@ -37,7 +37,7 @@ def test_it_is_the_embedder_of_a_memory(home):
 
 
 def test_a_model_that_is_not_there_or_not_named_is_an_error():
-    with pytest.raises(errors.ModelUnavailable, match=r"yiku\[local\]|no package"):
+    with pytest.raises(errors.ModelUnavailable, match=r"'\.\[local\]'|no package"):
         yiku.embedder()
     with pytest.raises(errors.ModelUnavailable, match="words"):
         yiku.embedder(search="words")

@@ -50,6 +50,14 @@ def test_an_impure_line_is_noticed(line):
 
 
 @pytest.mark.long
+def test_modules_do_not_import_each_other_in_a_ring(structure):
+    """Any module can be imported first; the compiled lexicon is the one that is loaded by what it is made of."""
+    lexicon = "yiku.rules.lexicon"
+
+    assert [[lexicon, f"{lexicon}.compiled", lexicon]] == structure.import_cycles()
+
+
+@pytest.mark.long
 def test_rules_are_pure(structure):
     """No rule reads a clock, a disk, the network or chance: `now` and seeds are arguments."""
     found = {path: impurities(tree) for path, _, tree in structure.sources(structure.PACKAGE / "rules")}

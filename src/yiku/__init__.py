@@ -4,10 +4,10 @@ TYPE_CHECKING = False  # as typing has it, which takes longer to load than the h
 
 if TYPE_CHECKING:
     from yiku.errors import YikuError as YikuError
+    from yiku.maintenance import check as check
+    from yiku.maintenance import repair as repair
+    from yiku.maintenance import restore_backup as restore_backup
     from yiku.memory import Memory as Memory
-    from yiku.memory import check as check
-    from yiku.memory import repair as repair
-    from yiku.memory import restore_backup as restore_backup
     from yiku.standalone import embedder as embedder
     from yiku.standalone import passages as passages
     from yiku.types import Context as Context
@@ -40,9 +40,9 @@ __all__ = [
 
 _HOMES = {
     "Memory": "yiku.memory",
-    "check": "yiku.memory",
-    "repair": "yiku.memory",
-    "restore_backup": "yiku.memory",
+    "check": "yiku.maintenance",
+    "repair": "yiku.maintenance",
+    "restore_backup": "yiku.maintenance",
     "YikuError": "yiku.errors",
     "embedder": "yiku.standalone",
     "passages": "yiku.standalone",

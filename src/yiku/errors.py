@@ -131,7 +131,7 @@ class ScopeRequired(YikuError):
 
 
 class ExtraMissing(YikuError):
-    """This needs an optional part of Yiku. Install it beside Yiku, with pip install "yiku[mcp]" for the MCP server."""
+    """This needs an optional part of Yiku. In a checkout of it, `pip install '.[mcp]'` installs the MCP server."""
 
 
 class ModelError(YikuError):

@@ -1,10 +1,9 @@
 """
-`Memory`, the public API object, and maintenance of homes that may not open. No logic.
+`Memory`, the public API object. No logic.
 
-Each verb is one call into one flow. Maintenance methods are in `admin`; below stand what looks after a home that
-may not open any more. Everything is
-synchronous and safe to call from several threads; opening starts nothing and writes nothing, except
-that a home which is not there is made.
+Each verb is one call into one flow. Maintenance methods are in `admin`; what looks after a home that may not open
+any more is in `maintenance`. Everything is synchronous and safe to call from several threads; opening starts nothing
+and writes nothing, except that a home which is not there is made.
 """
 
 from __future__ import annotations
@@ -19,7 +18,6 @@ from typing import TYPE_CHECKING, Any, Literal, Unpack, cast
 from yiku import settings as _settings
 from yiku.admin import Admin
 from yiku.agent import Agent
-from yiku.errors import Damaged, ForeignStore, StoreMismatch
 from yiku.files import mounts
 from yiku.flows.common import checks, tombstones
 from yiku.flows.common.handle import Handle, local_time
@@ -33,7 +31,6 @@ from yiku.sessions import Sessions
 from yiku.store.api import SqliteStore, Vectors
 from yiku.types import (
     Access,
-    Checked,
     Context,
     Details,
     Forgotten,
@@ -48,8 +45,6 @@ from yiku.types import (
     Note,
     Outcome,
     Recorded,
-    Repaired,
-    Restored,
     Role,
     SemanticMemory,
     Settings,
@@ -558,60 +553,3 @@ class Memory:
 
     def __repr__(self) -> str:
         return f"Memory({self.settings.home!r}, scope={self.scope!r})"
-
-
-def scope_names(memory: Memory) -> list[str]:
-    """Return the scopes of a memory's home, also those it does not read, for shell completion."""
-    return [name for _, name, _ in memory._handle.store.scopes()]
-
-
-def restore_backup(home: str | os.PathLike[str] | None, name: str, *, scope: str | None = None, dry_run: bool = False) -> Restored:
-    """
-    Restore a backup as `admin.restore_backup` does, also for a home that does not open.
-
-    Raises NotFound without such a backup, Damaged when it is not sound itself; then nothing has changed.
-    """
-    try:
-        with Memory(home, scope=scope, create=False) as memory:
-            return memory.admin.restore_backup(name, dry_run=dry_run)
-    except (Damaged, ForeignStore, StoreMismatch):
-        from yiku.flows.home import backup
-
-        place = _settings.home(home)
-        settings = _settings.load(place, {"scope": scope})
-        return backup.restore_damaged(settings, _settings.scope(settings), place.key(), name, dry_run=dry_run)
-
-
-def check(
-    home: str | os.PathLike[str] | None = None,
-    depth: Literal["quick", "full", "deep"] = "full",
-    *,
-    progress: Callable[[str], None] | None = None,
-) -> Checked:
-    """Check a home as `Memory.admin.check` does, also one that does not open. Writes nothing."""
-    from yiku.flows.home import doctor
-
-    return doctor.check(_settings.home(home), depth, progress)
-
-
-def repair(
-    home: str | os.PathLike[str] | None = None,
-    *,
-    dry_run: bool = False,
-    accept: bool = False,
-    rebuild: bool = False,
-    progress: Callable[[str], None] | None = None,
-) -> Repaired:
-    """
-    Repair a damaged home from its readable rows and backups; the damaged file is kept in damaged/.
-
-    Close every memory of this home first. accept: take the database that is there for this home's own, though
-    `store.id` means another. rebuild: also bring turns back from transcripts and learn from them again, where the whole
-    database is lost, too; `lost` says what could not come back.
-    """
-    from yiku.flows.common import checks
-    from yiku.flows.home import doctor
-
-    place = _settings.home(home)
-    settings = _settings.load(place, {}) if checks.flag(rebuild, "rebuild") else None
-    return doctor.repair(place, dry_run=dry_run, accept=accept, rebuild=settings, progress=progress)

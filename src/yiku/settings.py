@@ -88,7 +88,7 @@ def opened(
         return settings, False
     if not create:
         raise HomeMissing(str(place.root))
-    name = settings.owner or f"user:{scopes.folded(_login()) or 'me'}"
+    name = settings.owner or f"user:{scopes.from_login(_login()) or 'me'}"
     made = place.make(
         f'# The settings of this home; `yiku config` shows them all, docs/settings.md says what each does.\nowner = "{name}"\n'
     )
@@ -200,8 +200,10 @@ def _typed(name: str, text: str) -> Any:
 
 def _checked(name: str, value: Any, place: str) -> Any:
     if name in ("owner", "scope"):
-        if not scopes.allowed(value):
-            raise InvalidScope(f"{place}: {name} = {shown(value)}")
+        if not scopes.is_valid(value):
+            raise InvalidScope(
+                f"{name} {shown(value)} is not valid" if place == "argument" else f"{place}: {name} = {shown(value)}"
+            )
         return value
     if name in _KEYS:
         return _key(name, value, place)
@@ -209,9 +211,9 @@ def _checked(name: str, value: Any, place: str) -> Any:
         items = [value] if isinstance(value, str) else value
         if not isinstance(items, (list, tuple)) or not all(isinstance(item, str) and item.strip() for item in items):
             raise SettingsError(f"{place}: {name} must be a list of names")
-        if name == "reads" and (len(items) > scopes.READS_AT_MOST or not all(map(scopes.allowed, items))):
+        if name == "reads" and (len(items) > scopes.READS_AT_MOST or not all(map(scopes.is_valid, items))):
             raise SettingsError(f"{place}: reads must be at most {scopes.READS_AT_MOST} names of scopes")
-        if name == "vaults" and not all(map(scopes.allowed, items)):
+        if name == "vaults" and not all(map(scopes.is_valid, items)):
             raise SettingsError(f"{place}: vaults must be names of scopes")
         if name == "private_folders" and not all(item.startswith(("/", "~")) for item in items):
             raise SettingsError(f"{place}: private_folders must be whole paths, from / or ~")

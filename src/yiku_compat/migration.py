@@ -1,5 +1,5 @@
 """
-Shared by all migrations: a private copy of the old file, its fingerprint, and the report.
+Shared by all migrations: a private copy of an old file, its fingerprint, and the report.
 
 The original is never opened by a database: what is read is a copy of it. Records go in under external ids made of the
 document's name and their old ids, so a run that was cut off goes on, and a second one changes nothing.

@@ -1,5 +1,5 @@
 """
-Which package speaks for which document, and its parts.
+Registry of the compatible packages: which package implements which document, and which modules it has.
 
 A package holds up to five modules that are found by their names:
 

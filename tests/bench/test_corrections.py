@@ -12,7 +12,7 @@ RUNNER = Path(corrections.__file__)
 
 
 def case(**changed):
-    told = {
+    stated = {
         "id": "one",
         "kind": "change-cue",
         "said": [
@@ -26,7 +26,7 @@ def case(**changed):
         "holds": [],
         "retires": [[1, 0]],
     }
-    return told | changed
+    return stated | changed
 
 
 def test_the_answer_that_holds_must_come_first(tmp_path):

@@ -52,9 +52,9 @@ def test_a_chat_kept_in_one_record_gives_the_users_pieces(tmp_path) -> None:
     with lzma.open(tmp_path / "talk.json.xz", "wt", encoding="utf-8") as file:
         json.dump([{"id": "c", "sessions": [{"id": "s", "turns": [turn]}]}], file)
 
-    told = [(one.role, one.text, one.place[4]) for one in marked_talk.said(tmp_path / "talk.json.xz")]
+    turns = [(one.role, one.text, one.place[4]) for one in marked_talk.said(tmp_path / "talk.json.xz")]
 
-    assert [("user", "hi\n", 0), ("assistant", "hello\n", None), ("user", "bye", 1)] == told[:3]
+    assert [("user", "hi\n", 0), ("assistant", "hello\n", None), ("user", "bye", 1)] == turns[:3]
 
 
 def test_a_folder_without_invented_cases_has_its_turns_alone(tmp_path) -> None:

@@ -177,58 +177,58 @@ def test_an_answer_quotes_passages_with_their_files(manager):
 @pytest.mark.parametrize("kind", [FileWatcher, PollingFileWatcher])
 def test_a_watcher_tells_of_changes_together_once_they_are_quiet(kind, tmp_path):
     """Of made, changed, renamed and removed files, below folders that are added; of none that is removed, or after the end."""
-    told = []
+    calls = []
     first, second, third = (tmp_path / name for name in ("first", "second", "third"))
     for folder in (first, second, third):
         folder.mkdir()
-    watcher = kind([first], told.append, debounce_ms=100)
+    watcher = kind([first], calls.append, debounce_ms=100)
     watcher.start()
     watcher.start()
     (first / "a.md").write_text("one 一")
     (first / "b.md").write_text("two")
-    assert until(lambda: {str(first / "a.md"), str(first / "b.md")} <= {path for paths in told for path in paths})
+    assert until(lambda: {str(first / "a.md"), str(first / "b.md")} <= {path for paths in calls for path in paths})
     watcher.add_path(second)
     fresh = first / "swap.md"
     fresh.write_text("an editor saves so")
     fresh.rename(first / "a.md")
     (second / "c.md").write_text("three")
     (second / "no.bin").write_text("not told")
-    assert until(lambda: str(second / "c.md") in {path for paths in told for path in paths})
-    assert str(second / "no.bin") not in {path for paths in told for path in paths}
+    assert until(lambda: str(second / "c.md") in {path for paths in calls for path in paths})
+    assert str(second / "no.bin") not in {path for paths in calls for path in paths}
     watcher.remove_path(second)
     watcher.add_path(third)
     (second / "d.md").write_text("four")
     (third / "e.md").write_text("five")
-    assert until(lambda: str(third / "e.md") in {path for paths in told for path in paths})
-    assert str(second / "d.md") not in {path for paths in told for path in paths}
+    assert until(lambda: str(third / "e.md") in {path for paths in calls for path in paths})
+    assert str(second / "d.md") not in {path for paths in calls for path in paths}
     watcher.stop()
     assert not watcher.is_running
-    count = len(told)
+    count = len(calls)
     (first / "f.md").write_text("six")
-    assert count == len(told)
+    assert count == len(calls)
     with pytest.raises(InvalidInput):
-        kind([first], told.append, debounce_ms=0)
+        kind([first], calls.append, debounce_ms=0)
 
 
 @pytest.mark.spec("S4-53")
 def test_who_writes_all_the_time_puts_nothing_off_for_ever(tmp_path):
     """The longest wait is ten times the debounce; what a callback raises ends nothing."""
-    told = []
+    calls = []
 
     def tell(paths):
-        told.append(paths)
+        calls.append(paths)
         raise RuntimeError("busy")
 
     watcher = FileWatcher([tmp_path], tell, debounce_ms=300)
     watcher.start()
     assert 1000 == 1000 * FileWatcher([tmp_path], tell).debounce_s
     end = time.monotonic() + LONG_S
-    while len(told) < 2 and time.monotonic() < end:
+    while len(calls) < 2 and time.monotonic() < end:
         (tmp_path / "a.md").write_text(str(time.monotonic()))
         time.sleep(0.01)
     watcher.stop()
 
-    assert len(told) >= 2
+    assert len(calls) >= 2
     assert "busy" in watcher.trouble
 
 

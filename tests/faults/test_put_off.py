@@ -67,11 +67,11 @@ def test_R24_a_turn_that_was_stored_is_answered(template, tmp_path, some, caplog
                 assert disk.fired
                 stored = [turn.content for turn in memory.search_traces(session="new")]
                 assert ([answered] if answered else []) == stored, f"operation {n} of {total}: {disk.fired}"
-                told = [line for line in memory.status().troubles if "could not be learned from" in line]
+                troubles = [line for line in memory.status().troubles if "could not be learned from" in line]
                 if answered and {one.content for one in memory.get_all()} != expected:
                     put_off += 1
-                    assert 1 == len(told), f"operation {n} of {total}: {disk.fired}"
-                    assert "yiku learn" in told[0] and "could not be learned from" in caplog.text
+                    assert 1 == len(troubles), f"operation {n} of {total}: {disk.fired}"
+                    assert "yiku learn" in troubles[0] and "could not be learned from" in caplog.text
                     assert memory.learn().turns > 0
                     assert expected == {one.content for one in memory.get_all()}
                     assert not [line for line in memory.status().troubles if "could not be learned from" in line]

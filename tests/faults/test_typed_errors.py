@@ -208,12 +208,12 @@ def call_on_unreadable_disks(template: Path, home: Path, verb: str, choose: Choi
                 except StoreError:
                     assert disk.fired, "nothing failed, and yet the verb says so"
                 else:
-                    told = (isinstance(answer, Erased) and not answer.clean) or (
+                    reported = (isinstance(answer, Erased) and not answer.clean) or (
                         isinstance(answer, NightReport) and bool(answer.notes)
                     )
                     tidying = isinstance(answer, (Erased, Restored))  # a temporary copy is closed; that all is done is seen below
-                    whole = tidying and not told
-                    silent = told or tidying or verb in WAITS | ANSWERED
+                    whole = tidying and not reported
+                    silent = reported or tidying or verb in WAITS | ANSWERED
                     assert silent or not disk.fired, f"{verb} swallowed a failed {disk.fired} (operation {n} of {total})"
                 finally:
                     disk.disarm()

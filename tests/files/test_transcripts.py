@@ -77,13 +77,13 @@ def test_a_changed_byte_makes_it_none_of_ours(place):
 
 
 @pytest.mark.parametrize(
-    "told",
+    "replaced",
     [{"role": "king"}, {"position": "1"}, {"position": True}, {"said_at": "2026-03-01T09:00:00"}, {"origin": "god"},
      {"tool_calls": [1]}, {"metadata": []}, {"more": "x"}, {"content": 5}, {"content": "\ud800"}, {"n": 7}],
 )  # fmt: skip
-def test_a_line_with_a_sound_crc_may_still_be_no_turn(told):
+def test_a_line_with_a_sound_crc_may_still_be_no_turn(replaced):
     """Whoever can write a file can compute a crc: what fits no turn is a ValueError, and nothing else."""
-    body = json.dumps(json.loads(transcripts.line(turn(1)).raw) | {"crc": ""} | told, separators=(",", ":"))
+    body = json.dumps(json.loads(transcripts.line(turn(1)).raw) | {"crc": ""} | replaced, separators=(",", ":"))
     values = {key: value for key, value in json.loads(body).items() if key != "crc"}
     plain = json.dumps(values, separators=(",", ":"))[:-1].encode()
     with pytest.raises(ValueError):  # noqa: PT011 - that it is one is what is promised

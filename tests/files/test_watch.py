@@ -222,9 +222,9 @@ try:
 except OSError as error:
     print(type(error).__name__, signals.works(), threading.active_count())
 """
-    told = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
 
-    assert "OSError False 1" == told.stdout.strip()
+    assert "OSError False 1" == ran.stdout.strip()
 
 
 @pytest.mark.spec("S4-88")

@@ -225,13 +225,13 @@ def test_a_context_begins_with_the_standing_rules(home, question, heading):
     """In the text and by name in the JSON, also where nothing is found; --no-rules leaves them out."""
     with Memory(home) as memory:
         rule = memory.remember("代码注释一律用英文 comments in English", kind="rule").memory
-    ran, told = run(home, "context", question), run(home, "context", question, "--json").json
+    ran, context = run(home, "context", question), run(home, "context", question, "--json").json
     without = run(home, "context", question, "--no-rules", "--json").json
 
     assert heading == ran.out.splitlines()[1]
     assert "Nothing found" in ran.err
-    assert ([rule.id], 0, []) == ([one["id"] for one in told["rules"]], told["rules_left_out"], told["hits"])
-    assert MEMORY == {*told["rules"][0]}
+    assert ([rule.id], 0, []) == ([one["id"] for one in context["rules"]], context["rules_left_out"], context["hits"])
+    assert MEMORY == {*context["rules"][0]}
     assert ([], 0, "") == (without["rules"], without["rules_left_out"], without["text"])
 
 
@@ -400,10 +400,10 @@ def test_an_import_goes_on_after_a_bad_line(home, tmp_path):
 def test_options_stand_before_or_behind_the_verb(talk, tmp_path):
     """--home and --scope mean the same on both sides of the verb; the one behind wins over the one before."""
     before = run(tmp_path, "--home", str(talk), "--scope", "user:mei", "--json", "recall", "where do I live?")
-    behind = run(tmp_path, "recall", "where do I live?", "--json", "--scope", "user:mei", "--home", str(talk))
+    after = run(tmp_path, "recall", "where do I live?", "--json", "--scope", "user:mei", "--home", str(talk))
     other = run(tmp_path, "--home", str(tmp_path / "no"), "list", "--scope", "team:b", "--home", str(talk), "--json")
 
-    assert "I live in Oslo." == before.json["hits"][0]["text"] == behind.json["hits"][0]["text"]
+    assert "I live in Oslo." == before.json["hits"][0]["text"] == after.json["hits"][0]["text"]
     assert [] == other.json["memories"]
     assert not (tmp_path / "yiku.db").exists()
 
@@ -556,14 +556,19 @@ def test_some_settings_can_be_asked_for(talk):
     ("arguments", "code", "message"),
     [
         (["get", "#00000000"], 1, "there is no memory or turn with the id #00000000\n      `yiku list` and `yiku traces` show"),
-        (["get", "bf"], 2, "id 'bf' is too short: give at least four characters"),
+        (
+            ["get", "bf"],
+            2,
+            "id 'bf' is too short: give at least four characters of it\n      `yiku get --help` shows what it takes.",
+        ),
         (["forget", "#a"], 2, "id '#a' is too short: give at least four characters"),
+        (["record", "x", "--role", "usr"], 2, "developer, function\n      `yiku record --help` shows what it takes."),
         (["undo", "999999"], 1, "there is no operation 999999\n      `yiku journal` lists the operations"),
         (["end", "没有"], 1, "there is no turn in session '没有'\n      `yiku sessions` lists"),
         (["describe", "00000000", "--tag", "图"], 1, "there is no attachment with the id 00000000\n      `yiku attachments` lists"),
         (["restore-backup", "yiku-1.db"], 1, "there is no backup yiku-1.db\n      `yiku backups` lists"),
         (["history", "qwertz 谁"], 1, "there is no memory about 'qwertz 谁'"),
-        (["recall", "x", "--scope", "Not A Scope"], 2, "scope = 'Not A Scope'\n      A scope is 1 to 128"),
+        (["recall", "x", "--scope", "Not A Scope"], 2, "scope 'Not A Scope' is not valid\n      A scope is 1 to 128"),
         (["list", "--where", "{kind"], 2, "--where is not JSON"),
         (["list", "--where", '{"colour": 1}'], 2, "there is no field 'colour'"),
         *(([verb, "--limit", "0"], 2, "--limit must be at least 1, not 0") for verb in ("list", "sessions", "timeline", "journal")),
@@ -573,7 +578,11 @@ def test_some_settings_can_be_asked_for(talk):
         (["remember", b"th\xe9 vert"], 2, "text has a lone surrogate at 2"),
         (["remember", "  "], 2, "text is empty"),
         (["remember"], 2, "Missing argument 'TEXT'"),
-        (["remembr", "x"], 2, "No such command 'remembr'. Did you mean 'remember'"),
+        (
+            ["remembr", "x"],
+            2,
+            "No such command 'remembr'. Did you mean 'remember', 'resume'?\n      `yiku --help` lists the commands.",
+        ),
         (["recall", "x", "--colour"], 2, "No such option"),
         (["completion", "tcsh"], 2, "shell must be one of bash, zsh, fish"),
         (["import", "carrier-pigeon", "x"], 2, "'carrier-pigeon' is not a known format"),
@@ -591,6 +600,15 @@ def test_an_error_says_what_to_do(talk, arguments, code, message):
     assert message in ran.err
     assert "Traceback" not in ran.err
     assert re.search(r"\n      \S", ran.err)
+
+
+@pytest.mark.parametrize("verb", ["forget", "erase", "update", "traces", "config", "report", "completion"])
+def test_an_argument_that_may_be_left_out_stands_in_one_pair_of_brackets(verb):
+    """And not in two, as where typer adds its own to ours."""
+    usage = run(Path("unused"), verb, "--help").out.splitlines()[0]
+
+    assert re.search(r"\[(ID|KEYWORD|TEXT|NAME|RUN|bash\|zsh\|fish)\]", usage), usage
+    assert "[[" not in usage
 
 
 @pytest.mark.parametrize(
@@ -777,11 +795,11 @@ def test_a_file_without_one_readable_line_is_a_failure(tmp_path, source, content
     file = tmp_path / "some.jsonl"
     file.write_bytes(content)
     ran = run(tmp_path / "home", "import", source, file)
-    told = run(tmp_path / "home", "import", source, file, "--json")
+    as_json = run(tmp_path / "home", "import", source, file, "--json")
 
-    assert (1, 1) == (ran.code, told.code)
+    assert (1, 1) == (ran.code, as_json.code)
     assert f"    {file}:1: " in ran.out or f"{file}:2: " in ran.out
-    assert 1 <= told.json["total"]["problems"] <= 2
+    assert 1 <= as_json.json["total"]["problems"] <= 2
 
 
 def test_a_mark_at_the_start_of_an_export_and_a_blank_line_at_its_end_are_no_damage(talk, tmp_path):

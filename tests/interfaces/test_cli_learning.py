@@ -278,7 +278,7 @@ def test_what_is_asked_wrongly(home, arguments, code, message):
 def outgrown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A home of earlier rules: they took two questions for statements, and did not hear where somebody lives."""
     asked = {"What is the capital of France?": "The capital of France.", "法国的首都是哪里？": "法国的首都。"}
-    older = {text: by_rules.Reading((Draft(text=told, quote=text, rule="test"),)) for text, told in asked.items()}
+    older = {text: by_rules.Reading((Draft(text=content, quote=text, rule="test"),)) for text, content in asked.items()}
     with monkeypatch.context() as patch, Memory(tmp_path / "home", owner="user:mei") as memory:
         patch.setattr(by_rules, "read", lambda handle, turn, *rest, **named: older.get(turn.content, by_rules.Reading()))
         for text in (*asked, "I live in Oslo."):

@@ -81,17 +81,17 @@ class Watcher:
         self.started = Started(["watch", *words], [nothing, writes, wrong], known)
         for descriptor in (writes, wrong, nothing):
             os.close(descriptor)
-        self.told = b""
+        self.pending = b""
 
     def line(self, within_s: float = 60.0) -> str:
         """The next line on stdout."""
         until = time.monotonic() + within_s
-        while b"\n" not in self.told:
+        while b"\n" not in self.pending:
             assert select.select([self.reads], [], [], until - time.monotonic())[0], "it says nothing"
             more = os.read(self.reads, 1 << 16)
             assert more, os.read(self.errors, 1 << 16).decode()
-            self.told += more
-        line, _, self.told = self.told.partition(b"\n")
+            self.pending += more
+        line, _, self.pending = self.pending.partition(b"\n")
         return line.decode()
 
     def noted(self) -> str:
@@ -137,9 +137,9 @@ def test_a_second_watcher_waits_for_its_turn(home: Path) -> None:
     (home / "MEMORY.md").write_text("x\n")
     first.line()
     second = Watcher(home)
-    told = second.noted()
-    while "waits for its turn" not in told:
-        told += second.noted()
+    notice = second.noted()
+    while "waits for its turn" not in notice:
+        notice += second.noted()
     os.kill(first.started.pid, signal.SIGKILL)
     first.started.wait()
     (home / "USER.md").write_text("y\n")

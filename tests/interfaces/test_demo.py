@@ -129,9 +129,9 @@ def test_a_compression_an_episode_and_the_scratchpad(shown):
 def test_a_model_reads_the_conversation_where_one_is_set(tmp_path):
     """It is asked for what may hold more and for each episode; what it says and what it came to is told, and no answer is spoiled."""
     found = '[{"type": "fact", "content": "Mei has a nephew called Oskar.", "evidence": "My nephew Oskar turns six"}]'
-    told = '{"summary": "They mended the page numbers.", "outcome": "success"}'
+    episode = '{"summary": "They mended the page numbers.", "outcome": "success"}'
     with serving() as server:
-        server.always = lambda asked: says(told if "decisions" in asked["messages"][0]["content"] else found)
+        server.always = lambda asked: says(episode if "decisions" in asked["messages"][0]["content"] else found)
         ran = run("demo", "--json", TMPDIR=tmp_path, YIKU_CHAT_URL=server.url, YIKU_CHAT_MODEL="a-model")
 
     assert (0, "a-model", 0) == (ran.code, ran.json["model"]["model"], ran.json["model"]["waiting"])

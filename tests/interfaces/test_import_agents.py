@@ -252,8 +252,8 @@ def test_the_database_of_opencode_is_read_and_left_alone(database):
 def test_an_export_of_opencode_says_the_same(write, database):
     """`opencode export` prints a session as JSON: the same turns under the same ids."""
     info = {"id": "ses_1", "directory": "/home/ann/港口", "title": "茶", "time": {"created": MS}}
-    told = [{"info": {**about, "id": f"ses_1{about['id']}"}, "parts": given} for about, given in MESSAGES]
-    path = write({"info": info, "messages": told}, name="session.json")
+    messages = [{"info": {**about, "id": f"ses_1{about['id']}"}, "parts": given} for about, given in MESSAGES]
+    path = write({"info": info, "messages": messages}, name="session.json")
 
     assert turns(opencode.read(database))[:3] == turns(opencode.read(path))
 

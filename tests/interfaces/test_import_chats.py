@@ -16,7 +16,7 @@ import pytest
 from yiku import Memory
 from yiku.errors import InvalidInput
 from yiku.interfaces.importers import chatgpt, claude, formats, json_items, places, run
-from yiku.memory import check
+from yiku.maintenance import check
 from yiku.types import BadRecord, SkippedRecord, TurnRecord
 
 T0 = 1_772_442_840.5  # 2026-03-02 09:14 UTC
@@ -25,8 +25,8 @@ T0 = 1_772_442_840.5  # 2026-03-02 09:14 UTC
 def message(id, role, text, at=0.0, **more):
     """A message of ChatGPT as the export has it."""
     content = text if isinstance(text, dict) else {"content_type": "text", "parts": [text]}
-    told = {"id": id, "author": {"role": role, "name": None, "metadata": {}}, "create_time": T0 + at, "update_time": None}
-    return told | {"content": content, "status": "finished_successfully", "metadata": {}, "recipient": "all"} | more
+    exported = {"id": id, "author": {"role": role, "name": None, "metadata": {}}, "create_time": T0 + at, "update_time": None}
+    return exported | {"content": content, "status": "finished_successfully", "metadata": {}, "recipient": "all"} | more
 
 
 def tree(*nodes, id="c1", title="码头 harbour", current=None, **more):
@@ -196,9 +196,9 @@ def test_messages_of_other_branches_of_claude_are_counted(write):
     """Where each message names its parent, the branch of the last one comes in; without parents all do."""
     root = "00000000-0000-4000-8000-000000000000"
     pairs = [("a", "human", root), ("b", "assistant", "a"), ("c", "human", root), ("d", "assistant", "c"), ("e", "assistant", "c")]
-    told = [said(id, sender, f"文 {id}", parent_message_uuid=parent) for id, sender, parent in pairs]
-    records = [*claude.read(write([chat(*told)]))]
-    flat = [{key: value for key, value in one.items() if key != "parent_message_uuid"} for one in told]
+    messages = [said(id, sender, f"文 {id}", parent_message_uuid=parent) for id, sender, parent in pairs]
+    records = [*claude.read(write([chat(*messages)]))]
+    flat = [{key: value for key, value in one.items() if key != "parent_message_uuid"} for one in messages]
 
     assert ["文 c", "文 e"] == [turn["content"] for turn in turns(records)]
     assert ["other branch"] * 3 == left_out(records)
@@ -384,8 +384,8 @@ def test_a_result_of_our_own_tools_is_not_learned_again(write, tmp_path):
         block = memory.context("where do I live?")
         call = {"type": "tool_use", "id": "t1", "name": "mcp__yiku__memory_search", "input": {"query": "Oslo"}}
         result = {"type": "tool_result", "tool_use_id": "t1", "content": [{"type": "text", "text": "I live in Oslo."}]}
-        told = [said("u", "human", f"{block}\n我住哪儿？"), said("v", "assistant", "", content=[call, result])]
-        [*run.each(memory, formats.find(write([chat(*told)])))]
+        messages = [said("u", "human", f"{block}\n我住哪儿？"), said("v", "assistant", "", content=[call, result])]
+        [*run.each(memory, formats.find(write([chat(*messages)])))]
         reply, asked = memory.search_traces()
 
     assert "我住哪儿？" == asked.content.strip()

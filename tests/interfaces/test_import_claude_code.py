@@ -344,10 +344,10 @@ def test_what_is_not_there_is_a_clear_error(tmp_path):
 
 def test_progress_adds_up_to_the_size(write):
     """Whoever shows progress hears of every byte, those of blank and bad lines too."""
-    path, told = write(entry("user", "好"), b"", b"{", entry("user", "再")), []
-    list(claude_code.read(path, consumed=told.append))
+    path, sizes = write(entry("user", "好"), b"", b"{", entry("user", "再")), []
+    list(claude_code.read(path, consumed=sizes.append))
 
-    assert claude_code.size(path) == sum(told)
+    assert claude_code.size(path) == sum(sizes)
 
 
 # ------------------------------------------------------------------ in a memory

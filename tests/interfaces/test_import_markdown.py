@@ -190,8 +190,8 @@ def test_what_was_erased_does_not_come_back_with_the_vault(vault, tmp_path):
     (vault / "code.md").write_text("# Locker\n\nMy locker code is 47115.\n\nThe gym is on the third floor.\n")
     with Memory(tmp_path / "home", owner="user:mei") as memory:
         [*run.each(memory, formats.find(vault))]
-        told = memory.remember("My locker code is 47115.")
-        assert memory.admin.erase(told.memory.id).clean
+        statement = memory.remember("My locker code is 47115.")
+        assert memory.admin.erase(statement.memory.id).clean
         [*run.each(memory, formats.find(vault))]
         copy = tmp_path / "home" / "documents" / vault.name / "code.md"
 

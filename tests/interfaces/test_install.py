@@ -128,10 +128,10 @@ def test_what_cannot_be_read_is_never_written(person, name, path, content):
     (file := person / path).parent.mkdir(parents=True, exist_ok=True)
     file.write_bytes(content.encode(errors="surrogateescape"))
     before = tree(person)
-    with pytest.raises(UnreadableConfig) as told:
+    with pytest.raises(UnreadableConfig) as refused:
         carried_out(Installation(install.agent(name)))
 
-    assert str(file) in str(told.value) and "run the command again" in str(told.value)
+    assert str(file) in str(refused.value) and "run the command again" in str(refused.value)
     assert before == tree(person)
 
 

@@ -106,12 +106,12 @@ def test_nothing_but_the_protocol_is_on_stdout(home):
         answers = [json.loads(running.stdout.readline()) for _ in range(2)]
         running.stdin.close()
         rest = running.stdout.read()
-        told = running.stderr.read().decode()
+        output = running.stderr.read().decode()
         code = running.wait()
 
     assert [1, 2] == [answer["id"] for answer in answers]
     assert (b"", 0) == (rest, code)
-    assert "made a new home" in told
+    assert "made a new home" in output
 
 
 # ------------------------------------------------------------------ what it answers
@@ -156,9 +156,9 @@ def test_what_fails_is_an_answer(opened, memory):
     }
 
     async def scenario(client: Client) -> None:
-        for name, (given, told) in wrong.items():
+        for name, (given, message) in wrong.items():
             answer = await client.call_tool(name, given)
-            assert (True, True) == (answer.is_error, told in answer.content[0].text), (name, answer.content[0].text)
+            assert (True, True) == (answer.is_error, message in answer.content[0].text), (name, answer.content[0].text)
 
     talk(opened, scenario)
 

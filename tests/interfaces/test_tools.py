@@ -115,7 +115,7 @@ def test_a_name_that_is_no_tool_is_refused(wrong):
 
 
 @pytest.mark.parametrize(
-    ("name", "given", "told"),
+    ("name", "given", "message"),
     [
         ("memory_search", {}, "query is missing"),
         ("memory_search", {"query": 7}, "query must be text"),
@@ -132,12 +132,12 @@ def test_a_name_that_is_no_tool_is_refused(wrong):
         ("memory_erase", {}, "There is no tool memory_erase; there are memory_search"),
     ],
 )
-def test_wrong_arguments_are_named(tools, name, given, told):
+def test_wrong_arguments_are_named(tools, name, given, message):
     """An agent reads which argument is wrong and what it must be."""
     with pytest.raises(InvalidInput) as error:
         tools.call(name, given)
 
-    assert told.casefold() in tools.explained(error.value).casefold()
+    assert message.casefold() in tools.explained(error.value).casefold()
 
 
 def test_a_null_is_not_given_and_a_whole_float_is_a_number(tools, memory):

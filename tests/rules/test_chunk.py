@@ -76,10 +76,10 @@ def test_a_short_turn_goes_behind_the_end_of_the_one_before():
     long = "beginning " + "and so on " * 50 + "which colour do you want, 你要什么颜色？"
 
     assert "What colour?\nBlue, 蓝色。" == chunk.with_previous("What  colour?", "Blue, 蓝色。")
-    behind = chunk.with_previous(long, "Blue, 蓝色。")
-    assert behind.endswith("which colour do you want, 你要什么颜色？\nBlue, 蓝色。")
-    assert len(behind) <= chunk.TAIL_CHARS + len("\nBlue, 蓝色。")
-    assert behind.split()[0] in ("and", "so", "on")
+    extended = chunk.with_previous(long, "Blue, 蓝色。")
+    assert extended.endswith("which colour do you want, 你要什么颜色？\nBlue, 蓝色。")
+    assert len(extended) <= chunk.TAIL_CHARS + len("\nBlue, 蓝色。")
+    assert extended.split()[0] in ("and", "so", "on")
 
 
 def test_a_turn_that_says_enough_stands_alone():

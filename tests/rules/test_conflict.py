@@ -95,13 +95,13 @@ def test_said_later_wins_and_the_earlier_stays() -> None:
 )
 def test_any_order_of_recording_leaves_the_same_chain(said: list[str]) -> None:
     """Each permutation ends in the chain of the order in which it was said, runs of the same words being one."""
-    told = [statement(text, day) for day, text in enumerate(said)]
+    statements = [statement(text, day) for day, text in enumerate(said)]
     expected = []
-    for row in told:
+    for row in statements:
         if not expected or expected[-1].content_hash != row.content_hash:
             expected.append(row)
 
-    for order in permutations(told):
+    for order in permutations(statements):
         table = Table()
         for row in order:
             table.tell(row)

@@ -46,7 +46,7 @@ def test_what_was_sealed_as_one_sentence_is_found_however_it_is_cut():
 
 def test_telling_words_are_names_numbers_and_things():
     """Not those of any talk, in either language."""
-    told = erasure.telling_words(["I really think that my dentist is Dr. Okonkwo, No. 12B", "我觉得我的牙医很好，他叫王芳"])
+    words = erasure.telling_words(["I really think that my dentist is Dr. Okonkwo, No. 12B", "我觉得我的牙医很好，他叫王芳"])
 
-    assert {"dentist", "okonkwo", "12b", "牙医", "王芳"} <= told
-    assert told.isdisjoint({"think", "realli", "觉得", "我的"})
+    assert {"dentist", "okonkwo", "12b", "牙医", "王芳"} <= words
+    assert words.isdisjoint({"think", "realli", "觉得", "我的"})

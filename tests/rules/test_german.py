@@ -31,8 +31,8 @@ def examples(language, column):
     """Predicate and example of a column of predicates.toml."""
     return [
         (name, example)
-        for name, told in language["predicates"].items()
-        for example in (told[column].items() if column == "reads" else told[column])
+        for name, entry in language["predicates"].items()
+        for example in (entry[column].items() if column == "reads" else entry[column])
     ]
 
 
@@ -44,7 +44,7 @@ def test_the_folder_has_the_files_and_tables_of_the_others():
     """Nothing else is asked of a language: of files those that are read, of tables and predicates what it has words for."""
     assert set(ENGLISH) - set(build.LEFT_OUT) == set(WORDS)
     assert set(WORDS["predicates"]) <= set(ENGLISH["predicates"])
-    assert 20 <= sum(len(told["says"]) for told in WORDS["predicates"].values())
+    assert 20 <= sum(len(entry["says"]) for entry in WORDS["predicates"].values())
     for name in set(WORDS) - {"predicates"}:
         assert set(WORDS[name]) <= set(ENGLISH[name]), name
 
@@ -77,8 +77,8 @@ def test_german_changes_no_reading_of_the_others():
     texts = {
         text
         for language in (ENGLISH, CHINESE)
-        for told in language["predicates"].values()
-        for text in (*told["reads"], *told["leaves"])
+        for entry in language["predicates"].values()
+        for text in (*entry["reads"], *entry["leaves"])
     }
 
     assert len(texts) > 80

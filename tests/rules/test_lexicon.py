@@ -43,8 +43,8 @@ def examples(column):
     return [
         (language, name, example)
         for language in LANGUAGES
-        for name, told in tables(language, "predicates").items()
-        for example in (told[column].items() if column == "reads" else told[column])
+        for name, entry in tables(language, "predicates").items()
+        for example in (entry[column].items() if column == "reads" else entry[column])
     ]
 
 
@@ -63,12 +63,12 @@ def test_both_languages_have_the_same_files_and_predicates():
     assert [path.name for path in sorted((LEXICON / "en").iterdir())] == [path.name for path in sorted((LEXICON / "zh").iterdir())]
     assert set(tables("en", "predicates")) == set(tables("zh", "predicates"))
     for name in ("persons", "moods", "changes", "times"):
-        assert {key: set(told) for key, told in tables("en", name).items()} == {
-            key: set(told) for key, told in tables("zh", name).items()
+        assert {key: set(entry) for key, entry in tables("en", name).items()} == {
+            key: set(entry) for key, entry in tables("zh", name).items()
         }, name
-    for table, told in tables("en", "clock").items():
+    for table, entry in tables("en", "clock").items():
         if table not in ("number", "holiday"):  # each names those that it has words for
-            assert set(told) == set(tables("zh", "clock")[table]), table
+            assert set(entry) == set(tables("zh", "clock")[table]), table
 
 
 def names_of_the_data():

@@ -43,7 +43,7 @@ def test_nothing_to_show_is_no_section():
 )
 def test_quoted_words_stay_one_item_of_a_list(text):
     """Whatever they say: no second line, no heading, no mark of the fence, nothing that reads as an id of ours."""
-    line = lines.quoted(text)
+    line = lines.quote_line(text)
     block = fence.wrap("\n".join([label("prompt.core", "en"), line]), seal)
 
     assert 1 == len(line.splitlines())

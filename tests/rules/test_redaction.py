@@ -47,7 +47,7 @@ def test_only_what_goes_is_marked(text, ranges):
 
 
 @pytest.mark.parametrize(
-    ("sentence", "told", "says"),
+    ("sentence", "stated", "says"),
     [
         ("I like tea.", "I like tea", True),
         ("Well, I LIKE ｔｅａ!", "I like tea", True),
@@ -71,9 +71,9 @@ def test_only_what_goes_is_marked(text, ranges):
         ("!?", "I like tea", False),
     ],
 )
-def test_when_a_sentence_says_a_statement(sentence, told, says):
+def test_when_a_sentence_says_a_statement(sentence, stated, says):
     """In its words, as words, or by its slot and value; a piece of it counts when it says something by itself."""
-    assert says == redaction.says(sentence, redaction.phrases([statement(told)]), speaker=None, names=())
+    assert says == redaction.says(sentence, redaction.phrases([statement(stated)]), speaker=None, names=())
 
 
 def test_values_are_rewritten_and_their_shape_stays():

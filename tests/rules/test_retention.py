@@ -87,9 +87,9 @@ def test_what_is_used_lives_longer():
     lesson = memory(kind=Kind.ERROR, **until(Kind.ERROR)._asdict())
     ttl = memory(ttl_days=10, auto_delete_at=NOW + 10 * DAY)
 
-    assert {"expires_at": used + 3 * DAY} == retention.renewed(short, used)
-    assert {"expires_at": used + 30 * DAY} == retention.renewed(lesson, used)
-    assert {"auto_delete_at": used + 10 * DAY} == retention.renewed(ttl, used)
-    assert {} == retention.renewed(short, NOW - DAY)  # nothing moves back
+    assert {"expires_at": used + 3 * DAY} == retention.renewal(short, used)
+    assert {"expires_at": used + 30 * DAY} == retention.renewal(lesson, used)
+    assert {"auto_delete_at": used + 10 * DAY} == retention.renewal(ttl, used)
+    assert {} == retention.renewal(short, NOW - DAY)  # nothing moves back
     for fixed in (memory(expires_at=LATER), memory(priority="transient", expires_at=LATER), replace(short, priority="permanent")):
-        assert {} == retention.renewed(fixed, used)
+        assert {} == retention.renewal(fixed, used)

@@ -25,7 +25,7 @@ GOOD = string.ascii_lowercase + string.digits + "._:@-"
 @pytest.mark.parametrize("name", [*HOSTILE, None, 7, b"a", ["a"], True])
 def test_what_could_be_taken_for_another_name_is_none(name: object) -> None:
     """Empty, padded, other width, two alphabets, what nobody sees, wildcards, controls, other writings of `public`: refused."""
-    assert not scopes.allowed(name)
+    assert not scopes.is_valid(name)
 
 
 @pytest.mark.parametrize("name", [
@@ -34,14 +34,14 @@ def test_what_could_be_taken_for_another_name_is_none(name: object) -> None:
 ])  # fmt: skip
 def test_these_are_taken_as_they_are(name: str) -> None:
     """What was a name ever since, and the ids that users have elsewhere."""
-    assert scopes.allowed(name)
+    assert scopes.is_valid(name)
 
 
 @pytest.mark.spec("S1-53")
 def test_R26_no_other_sign_is_in_a_name() -> None:
     """Of all that Unicode has, 86 signs of ASCII may stand in a name, and beside them letters, digits and their marks in one writing."""
     signs = [chr(number) for number in (*range(0x20000), *range(0xE0000, 0xE1000))]  # the rest is rare Han, or nothing
-    taken = [sign for sign in signs if scopes.allowed("0" + sign)]
+    taken = [sign for sign in signs if scopes.is_valid("0" + sign)]
     ascii_ = {sign for sign in taken if sign.isascii()}
 
     assert {*GOOD, *string.ascii_uppercase, *"|/\\+=~#!$&()[]{}'^%"} == ascii_
@@ -49,7 +49,7 @@ def test_R26_no_other_sign_is_in_a_name() -> None:
         unicodedata.category(sign)[0] in "LN" or unicodedata.category(sign) in ("Mn", "Mc") for sign in taken if sign not in ascii_
     )
     assert [] == [ascii(sign) for sign in taken if unicodedata.normalize("NFKC", sign) != sign or sign in INVISIBLE]
-    assert {*GOOD[:36], *string.ascii_uppercase} == {sign for sign in signs if sign.isascii() and scopes.allowed(sign)}
+    assert {*GOOD[:36], *string.ascii_uppercase} == {sign for sign in signs if sign.isascii() and scopes.is_valid(sign)}
 
 
 def seen(name: str) -> str:
@@ -82,8 +82,8 @@ def disguised(draw: st.DrawFn) -> str:
 def test_R26_two_names_that_are_taken_for_one_are_the_same(one: str, other: str) -> None:
     """Each allowed name is what such a folding makes of it, so two that fold to the same are the same bytes."""
     for name in (one, other, seen(one), seen(other)):
-        assert not scopes.allowed(name) or seen(name) == name
-    if scopes.allowed(one) and scopes.allowed(other) and seen(one) == seen(other):
+        assert not scopes.is_valid(name) or seen(name) == name
+    if scopes.is_valid(one) and scopes.is_valid(other) and seen(one) == seen(other):
         assert one.encode() == other.encode()
 
 
@@ -93,15 +93,15 @@ def test_R26_a_look_alike_among_other_letters_is_refused(name: str, twin: str, p
     """A letter of another alphabet, or a sign that only looks like one of ASCII, in a word of Latin letters."""
     place %= len(name)
 
-    assert not scopes.allowed(name[:place] + twin + name[place + 1 :])
+    assert not scopes.is_valid(name[:place] + twin + name[place + 1 :])
 
 
 @EACH
 @given(st.text(max_size=200))
 def test_what_a_login_is_folded_to_is_allowed(login: str) -> None:
     """Or it is nothing."""
-    name = scopes.folded(login)
-    assert not name or (scopes.allowed(name) and scopes.allowed(f"user:{name}"))
+    name = scopes.from_login(login)
+    assert not name or (scopes.is_valid(name) and scopes.is_valid(f"user:{name}"))
 
 
 @pytest.mark.parametrize(
@@ -109,4 +109,4 @@ def test_what_a_login_is_folded_to_is_allowed(login: str) -> None:
 )
 def test_a_login_becomes_a_name_that_is_allowed(login: str, expected: str) -> None:
     """Or nothing, when nothing of it is ASCII."""
-    assert expected == scopes.folded(login)
+    assert expected == scopes.from_login(login)

@@ -410,8 +410,8 @@ def test_a_thing_and_a_wish_have_no_job(text: str) -> None:
 
 def test_whom_one_has_one_of_has_one_slot_however_he_is_named() -> None:
     """`Called Ole` and `is Kari now` are two values of it; a sister's name is her own."""
-    told = ("My boss is called Ole", "Actually, my boss is Kari now", "我老板叫王强")
-    assert len({slots.read(text).key for text in told}) == 1  # type: ignore[union-attr]
+    texts = ("My boss is called Ole", "Actually, my boss is Kari now", "我老板叫王强")
+    assert len({slots.read(text).key for text in texts}) == 1  # type: ignore[union-attr]
     assert slots.read("My sister is called Ann").key == "user's sister|name"  # type: ignore[union-attr]
 
 
@@ -680,10 +680,10 @@ def test_a_clause_without_a_subject_is_not_about_oneself() -> None:
 def test_a_stated_slot_and_a_read_one_are_one() -> None:
     """Whoever names subject and predicate outright means what the sentence means."""
     read = slots.read("The gateway timeout is 30 seconds.")
-    told = slots.stated("gateway", "timeout", "30000 ms", Cardinality.SINGLE)
+    slot = slots.stated("gateway", "timeout", "30000 ms", Cardinality.SINGLE)
     other = slots.stated("网关", "超时", "30秒", Cardinality.SINGLE)
 
-    assert read and read.key == told.key
+    assert read and read.key == slot.key
     assert other.key == slots.stated("网关", "timeout", "5秒", None).key
 
 

@@ -191,7 +191,7 @@ def test_a_long_task_is_cut_between_words():
 def test_no_message_is_slow_to_compile(message):
     """A hostile message costs a fraction of a second, for its task and for the switch."""
     began = time.process_time()
-    tasks.switched(tasks.task(message) or "a task", message)
+    tasks.switches(tasks.task(message) or "a task", message)
 
     assert time.process_time() - began < 0.5
 
@@ -199,8 +199,8 @@ def test_no_message_is_slow_to_compile(message):
 @pytest.mark.parametrize(("cases", "found"), [(ENGLISH, 0.8), (CHINESE, 0.8)], ids=["en", "zh"])
 def test_of_sixty_pairs_no_follow_up_is_taken_for_a_new_task(cases, found):
     """Precision comes first: no follow-up switches; of the real switches four in five are seen."""
-    wrong = [(task, message) for task, message, another in cases if tasks.switched(task, message) and not another]
-    seen = sum(tasks.switched(task, message) for task, message, another in cases if another)
+    wrong = [(task, message) for task, message, another in cases if tasks.switches(task, message) and not another]
+    seen = sum(tasks.switches(task, message) for task, message, another in cases if another)
 
     assert [] == wrong
     assert seen >= found * sum(another for _, _, another in cases)
@@ -218,7 +218,7 @@ def test_of_sixty_pairs_no_follow_up_is_taken_for_a_new_task(cases, found):
 )
 def test_words_of_a_cue_inside_a_task_are_none(task, message):
     """A subject line, a new task in a plan and `no other question` change no topic."""
-    assert not tasks.switched(task, message)
+    assert not tasks.switches(task, message)
 
 
 @pytest.mark.parametrize(
@@ -231,10 +231,10 @@ def test_words_of_a_cue_inside_a_task_are_none(task, message):
 )
 def test_what_changes_a_thing_or_asks_of_it_is_about_the_last_one(task, message):
     """`Add …`, `does the …?`, 画一张… share no word with the task, and still go on with it."""
-    assert not tasks.switched(task, message)
+    assert not tasks.switches(task, message)
 
 
 def test_without_a_task_there_is_nothing_to_leave():
     """The first request of all is no switch, even with a cue."""
-    assert not tasks.switched("", "换个话题，写一首诗")
-    assert not tasks.switched("", "By the way, what's the weather in Oslo tomorrow?")
+    assert not tasks.switches("", "换个话题，写一首诗")
+    assert not tasks.switches("", "By the way, what's the weather in Oslo tomorrow?")

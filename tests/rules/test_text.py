@@ -82,7 +82,7 @@ def test_words_stand_where_they_say(text):
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "expected"),
     [
         ("My dentist is Dr. Okonkwo. I like tea.", ["My dentist is Dr. Okonkwo.", "I like tea."]),
         ("Version 3.14.15 is out! Really?", ["Version 3.14.15 is out!", "Really?"]),
@@ -94,9 +94,9 @@ def test_words_stand_where_they_say(text):
         ("Wait… what? 好吧；行。", ["Wait… what?", "好吧；", "行。"]),
     ],
 )
-def test_a_sentence_ends_where_a_reader_would_end_it(text, told):
+def test_a_sentence_ends_where_a_reader_would_end_it(text, expected):
     """Not behind an abbreviation, an initial, inside a number or an address; in Chinese at each of its marks."""
-    assert told == [text[one.start : one.stop] for one in sentences(text, built_in())]
+    assert expected == [text[one.start : one.stop] for one in sentences(text, built_in())]
 
 
 @pytest.mark.parametrize(

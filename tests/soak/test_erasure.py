@@ -36,8 +36,8 @@ def test_S4_one_of_two_thousand_and_one_whole_scope(tmp_path, count, figure):
             [MemoryRecord(i, f"My word {i} is {word}.", {"tags": ["words"]}) for i, word in enumerate(words)], source="told"
         )
         with Memory(home, scope="user:tom") as tom:
-            told = [tom.remember(f"My dog {i} is Rex. 我的狗").memory.id for i in range(50)]
-            theirs = [tom.get(id) for id in told]  # as all of them left it: each may be marked beside the next
+            ids = [tom.remember(f"My dog {i} is Rex. 我的狗").memory.id for i in range(50)]
+            theirs = [tom.get(id) for id in ids]  # as all of them left it: each may be marked beside the next
             memory.admin.backup()
             (kept,) = [one for one in memory.get_all(limit=5_000) if words[7] in one.content]
             began = time.monotonic()

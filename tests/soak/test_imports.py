@@ -10,12 +10,12 @@ from store.test_unreadable import CASES, lived, poisoned, took_verbs
 
 def test_R23_no_export_breaks_a_home(tmp_path, seed, count):
     """Fields of any value under right checksums: each line comes in or is named, every verb works, the check finds nothing."""
-    (tmp_path / "told").mkdir()
-    chance, told = Random(seed), exported(tmp_path / "told")
+    (tmp_path / "export").mkdir()
+    chance, export = Random(seed), exported(tmp_path / "export")
     for i in range(count(60, 5_000, "forged exports")):
         folder = tmp_path / f"forged{i}"
         folder.mkdir()
-        comes_in_or_is_named(told, folder, chance.randrange(2**32))
+        comes_in_or_is_named(export, folder, chance.randrange(2**32))
         shutil.rmtree(folder)
 
 

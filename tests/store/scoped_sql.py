@@ -35,7 +35,7 @@ EXCUSED = {
     ("erasures", "select coalesce(max(tx), 0) from erasures"): "the home's last erasure, a number",
     ("erasures", "select tx, scope_id, at, rows, receipt is not null, id from erasures"): "of the home: none is missing",
     ("*", "select reason, before from changes c where"): PROOF,
-    **{(table, f"select {', '.join(told.split())} from {table}"): PROOF for table, told in SAID.items() if not table.endswith(OPEN)},
+    **{(table, f"select {', '.join(columns.split())} from {table}"): PROOF for table, columns in SAID.items() if not table.endswith(OPEN)},
     ("changes", "select number, digest from changes union all"): "one chain of digests for all scopes; no content is read",
 }  # fmt: skip
 

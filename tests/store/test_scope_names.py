@@ -35,11 +35,11 @@ ANY = st.one_of(
 def test_two_names_never_have_one_writing(first, second):
     """Whatever is allowed is written in one way, read back from it, and like nothing else, whatever case a comparison ignores."""
     for name in (first, second):
-        if scopes.allowed(name):
+        if scopes.is_valid(name):
             assert re.fullmatch(r"[a-z0-9._:@%-]+", scope_names.encode(name))
             assert name == scope_names.decode(scope_names.encode(name))
             assert scope_names.encode(name).lower() == scope_names.encode(name)
-    if scopes.allowed(first) and scopes.allowed(second):
+    if scopes.is_valid(first) and scopes.is_valid(second):
         assert (first == second) is (scope_names.encode(first).casefold() == scope_names.encode(second).casefold())
 
 
@@ -47,7 +47,7 @@ def test_two_names_never_have_one_writing(first, second):
 @given(st.from_regex(r"[a-z0-9][a-z0-9._:@-]{0,127}", fullmatch=True))
 def test_a_name_of_an_older_home_is_written_as_it_was(name):
     """What was a scope before these ids were taken is the same scope now."""
-    assert scopes.allowed(name)
+    assert scopes.is_valid(name)
     assert name == scope_names.encode(name) == scope_names.decode(name)
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from yiku.store.vectors import similarity
-from yiku.store.vectors.cache import encode
+from yiku.store.vectors.scope_vectors import encode
 from yiku.store.vectors.similarity import Codes
 
 DIMENSIONS = 32

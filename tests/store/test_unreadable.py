@@ -76,8 +76,8 @@ def poisoned(database: Path, table: str, column: str, value: Any) -> bool:
         (rowid,) = found
         connection.execute(f"update {table} set {column} = ? where {_key(table)} = ?", (value, rowid))
         if table in damaged_rows.DIGESTED:
-            told = connection.execute(f"select {damaged_rows.DIGESTED[table]} from {table} where n = ?", (rowid,)).fetchone()
-            connection.execute(f"update {table} set digest = ? where n = ?", (row_codec.digest(told), rowid))
+            row = connection.execute(f"select {damaged_rows.DIGESTED[table]} from {table} where n = ?", (rowid,)).fetchone()
+            connection.execute(f"update {table} set digest = ? where n = ?", (row_codec.digest(row), rowid))
         return True
     except apsw.ConstraintError:
         return False

@@ -15,8 +15,8 @@ from yiku.errors import Closed, Damaged, ReadOnly, SchemaTooNew, StorageFull, St
 from yiku.store.gate import Gate
 from yiku.store.identity_file import IdentityFile
 from yiku.store.vectors import file as module
-from yiku.store.vectors.cache import encode
 from yiku.store.vectors.file import Vectors
+from yiku.store.vectors.scope_vectors import encode
 from yiku.types import Vector
 
 SPACE, SCOPE, LENGTH = "test 24", 7, 24
@@ -116,6 +116,19 @@ def test_pieces_that_came_one_by_one_are_what_a_fresh_look_finds(opened, monkeyp
     assert all(len(held.ns) <= 12 for held in watching._held.values())
 
 
+def test_a_row_that_is_embedded_again_has_its_new_vector_for_who_had_read_the_old_one(opened):
+    """In this process and in another: the old vector, which may be the nearer one, is not found any more."""
+    watching, writing, question = opened(), opened(), drawn(1, seed=9)[0]
+    add(writing, np.stack([question, *drawn(3)]), 1)
+    assert [1.0, 1.0] == [pytest.approx(cosines(each, question)[False, 1], abs=0.02) for each in (watching, writing)]
+
+    other = drawn(1, seed=5)
+    add(writing, other, 1)
+
+    expected = pytest.approx(float(other[0] @ question), abs=0.02)
+    assert [expected, expected] == [cosines(each, question)[False, 1] for each in (watching, writing)]
+
+
 def test_what_is_added_while_somebody_reads_is_read_once(opened, monkeypatch):
     """Between the mark and the rows another process adds: the reader has each row once, then and later."""
     reading, writing, question = opened(), opened(), drawn(1, seed=9)[0]
@@ -155,7 +168,7 @@ def test_taking_a_row_out_does_not_look_at_the_others(opened, monkeypatch):
     vectors, plans = opened(), []
     add(vectors, drawn(10))
     connection = vectors._connection
-    connection.trace_v2(apsw.SQLITE_TRACE_STMT, lambda told: plans.append(told["sql"]))
+    connection.trace_v2(apsw.SQLITE_TRACE_STMT, lambda statement: plans.append(statement["sql"]))
     vectors.forget(SCOPE, [("turn", 3)])
     connection.trace_v2(0, None)
     (taking,) = [sql for sql in plans if sql.startswith("delete from vectors")]

@@ -1,5 +1,5 @@
 """
-Read the inbox of captured events: claim its files, parse lines, set aside unreadable ones, rewrite or remove files.
+Read the inbox of captured events: claim files, parse lines, set aside unreadable ones, note what is recorded and shown.
 
     inbox/events….jsonl       events that wait; hooks append to them (inbox_append.py has the format)
     inbox/taken….jsonl        one that a reader has claimed: no hook appends to it any more

@@ -1,5 +1,5 @@
 """
-Read and write the note in a lock file about its holder, and tell whether the lock is held.
+Read and write the note about its holder in a lock file, and test whether the lock is held.
 
 A role is a kernel lock on a file that is never deleted. Who holds it may say so in the file; the lock alone decides. What
 stands there is for people, holds no text of theirs, and need not outlive the machine: it is not flushed.

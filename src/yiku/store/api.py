@@ -47,7 +47,8 @@ from yiku.store.records import tokens as record_tokens
 from yiku.store.reserve import Reserve
 from yiku.store.row_codec import dumps, micros, moment
 from yiku.store.sqlite import SqliteStore
-from yiku.store.vectors.file import Vectors, of_notes
+from yiku.store.vectors.file import Vectors
+from yiku.store.vectors.tables import of_notes
 
 if TYPE_CHECKING:
     from yiku.store import offline

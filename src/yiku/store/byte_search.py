@@ -1,5 +1,5 @@
 """
-Search the store's files for raw bytes, through SQLite's VFS, and find which of them some row still contains.
+Search the store's files for raw bytes through SQLite's VFS, and tell which of them some row still contains.
 
 The live files are read through SQLite's own file layer: to open them beside it and close them again would
 drop the locks of this process. What was found may also be what some row has a right to say: `texts_in_rows`

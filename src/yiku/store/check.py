@@ -1,5 +1,5 @@
 """
-Integrity checks of a store, at three depths: quick, full, deep.
+Integrity checks of a store or a backup, at three depths: quick, full, deep.
 
 quick: whose file it is, its schema, its pages as SQLite sees them. full: every row against its digest, the
 journal against its chain, and all that rows say of each other. deep: what is derived is made anew from the
@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -19,7 +19,8 @@ from typing import Any, Literal, get_args
 import apsw
 
 from yiku.errors import Damaged, ReadOnly, Unreadable
-from yiku.store import connect, copy, erase, index, notes, pages, records, row_codec, schema, write
+from yiku.store import copy, index, note_tables, pages, records, row_codec, schema, write
+from yiku.store.damaged_file import UNREADABLE, describe_error, fetch_all, open_damaged, tables
 from yiku.store.protocol import Index
 from yiku.types import SemanticMemory, Tokens, Turn
 
@@ -28,8 +29,6 @@ LIVE = "state = 'active' and superseded_by is null"
 SHOWN = 10  # of one sort of problem; how many more there are is said
 BATCH = 2_000  # rows read at a time
 PAGE_BYTES = 4_096
-BUSY_S = 10.0
-UNREADABLE = (apsw.Error, UnicodeDecodeError, IndexError)  # the last: a row that is always there is not
 
 LOST = "lost"  # the action of a journal row that stands for so many rows which a repair did not find
 FOUND = "found"  # and for rows that it found, of which the journal had no word
@@ -81,13 +80,6 @@ class Findings:
         self.looked_at[what] = self.looked_at.get(what, 0) + number
 
 
-def describe_error(error: Exception) -> str:
-    """Describe an SQLite error."""
-    if getattr(error, "extendedresult", 0) == apsw.SQLITE_IOERR_DATA:
-        return "a page is not what was written"
-    return error.detail if isinstance(error, (Damaged, ReadOnly)) else str(error)
-
-
 # ------------------------------------------------------------------ the whole of it
 
 
@@ -129,20 +121,6 @@ def check_connection(findings: Findings, connection: apsw.Connection, depth: Dep
         findings.run_check("search index", check_indexes(findings, connection, tokenizers))
     with suppress(apsw.Error):
         connection.execute("rollback")
-
-
-def fetch_all(connection: apsw.Connection, sql: str, *values: object) -> list[tuple[Any, ...]]:
-    """Return all rows of a query."""
-    found: list[tuple[Any, ...]] = connection.execute(sql, values).fetchall()
-    return found
-
-
-def tables(connection: apsw.Connection) -> set[str]:
-    """Return the names of the tables; empty if the schema cannot be read."""
-    try:
-        return {row[0] for row in connection.execute("select name from sqlite_schema where type = 'table'")}
-    except UNREADABLE:
-        return set()
 
 
 # ------------------------------------------------------------------ quick
@@ -400,7 +378,7 @@ def expected_tokens(connection: apsw.Connection, tokenizers: Tokenizers) -> dict
     for name, n, scope, tokens in records.indexed(connection):
         documents[name].append((n, scope, False, tokens))
     if "chunks" in tables(connection):
-        for n, scope, heading, text in notes.indexed(connection):
+        for n, scope, heading, text in note_tables.indexed(connection):
             documents["note"].append((n, scope, False, tokenizers.note(heading, text)))
     return documents
 
@@ -410,94 +388,6 @@ def _differences(expected: Entries, found: Entries) -> str:
         return ", ".join(f"{token} of row {number // index.STEPS}" for number, token in [*entries][:3]) or "none"
 
     return f"missing {shown(expected - found)}; too many {shown(found - expected)}"
-
-
-# ------------------------------------------------------------------ what a file says of itself
-
-
-def open_damaged(path: Path) -> apsw.Connection:
-    """Open a file that may be damaged; if its first page is, without verifying checksums."""
-    try:
-        return connect.open_connection(path, durability="full", network=False, busy_timeout_s=BUSY_S)
-    except UNREADABLE:
-        connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_NOFOLLOW)
-    connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
-    return read_schema_first(connection)
-
-
-def read_schema_first(connection: apsw.Connection) -> apsw.Connection:
-    """Read the schema without verifying checksums, and verify everything after it."""
-    tables(pages.without_verification(connection))
-    connection.pragma("checksum_verification", "on")  # not pages.verifying, which would read the schema again
-    return connection
-
-
-@contextmanager
-def _open_unverified(path: Path, *, copied: bool = False) -> Iterator[apsw.Connection | None]:
-    """Open a connection that ignores checksums; None if there is nothing to read."""
-    if not path.is_file() or not path.stat().st_size:
-        yield None
-        return
-    try:
-        connection = copy.open_copy(path) if copied else open_damaged(path)
-    except (*UNREADABLE, OSError, ReadOnly):
-        yield None
-        return
-    try:
-        yield pages.without_verification(connection)
-    finally:
-        connection.close()
-
-
-def read_identity(path: Path, *, copied: bool = False) -> tuple[str, int] | None:
-    """Return the store id and last change of a file; None if it does not say."""
-    with _open_unverified(path, copied=copied) as connection:
-        if connection is not None:
-            with suppress(*UNREADABLE, IndexError):
-                return schema.identity(connection)
-    return None
-
-
-def read_erasures(path: Path) -> tuple[str, set[str]] | None:
-    """Return the store id and the ids of the erasures in a file; None if it does not say."""
-    with _open_unverified(path) as connection:
-        if connection is not None:
-            with suppress(*UNREADABLE):
-                of, _ = schema.identity(connection)
-                rows = fetch_all(connection, "select scope_id, at, rows from erasures") if "erasures" in tables(connection) else []
-                return of, {erase.erasure_id(*entry) for entry in rows}
-    return None
-
-
-def is_foreign(path: Path) -> bool:
-    """Tell whether the file belongs to another program."""
-    with _open_unverified(path) as connection:
-        try:
-            return connection is not None and index.fetch_one(connection, "pragma application_id")[0] not in (
-                0,
-                schema.APPLICATION_ID,
-            )
-        except UNREADABLE:
-            return False
-
-
-def has_tables(path: Path) -> bool:
-    """Tell whether any table of a store can be read in the file."""
-    with _open_unverified(path) as connection:
-        return connection is not None and "memories" in tables(connection)
-
-
-def named_blobs(path: Path) -> set[str]:
-    """Return the blobs that turns and attachments refer to."""
-    sql = """
-        select blob from conversation_turns where blob is not null union
-        select json_extract(j.value, '$.blob') from conversation_turns t, json_each(t.tool_results) j where t.tool_results like '%"blob"%'"""
-    with _open_unverified(path) as connection:
-        if connection is not None:
-            with suppress(*UNREADABLE):
-                attached = records.blobs(connection) if "attachments" in tables(connection) else set()
-                return attached | {name for (name,) in connection.execute(sql) if name is not None}
-    return set()
 
 
 def check_backup(path: Path) -> list[str]:

@@ -1,5 +1,5 @@
 """
-Open, configure and close connections to the store.
+Open, configure, attach and close connections to the store; inspect its files (sizes, replaced, read-only).
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 """
-Verified online copy of the database: one snapshot, complete under its name or absent.
+Verified online copy of the database: one snapshot, complete under its name or absent; open and verify copies.
 
 SQLite's backup reads one snapshot in one step, so writers go on meanwhile; the copy has no WAL, and its free pages
 hold nothing (`secure_delete`). It gets its name after it was read back: `copy_over` looks at its pages, `copy_verified` at every

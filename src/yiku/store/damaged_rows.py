@@ -17,7 +17,9 @@ from typing import Any
 import apsw
 
 from yiku.errors import Unreadable
-from yiku.store import check, copy, index, pages, records, row_codec
+from yiku.store import copy, damaged_file, index, pages, records, row_codec
+
+BATCH = 2_000  # rows read at a time
 
 # What is carried over, parents first. By key: where a row's number is the key, a span that cannot be read is halved.
 NUMBERED = {
@@ -96,7 +98,7 @@ class Recovered:
 def recover(connection: apsw.Connection, damaged: Sequence[Path], backups: Sequence[Path], done: Recovered) -> None:
     """Recover all rows, preferring the file to its backups."""
     for path in damaged:
-        with suppress(*check.UNREADABLE), _source(path) as source:
+        with suppress(*damaged_file.UNREADABLE), _source(path) as source:
             _highest(source, done)
             for table in (*NUMBERED, *KEYED):
                 _from_the_file(connection, source, table, done)
@@ -115,11 +117,11 @@ def recover(connection: apsw.Connection, damaged: Sequence[Path], backups: Seque
 
 @contextmanager
 def _source(path: Path) -> Iterator[apsw.Connection]:
-    connection = check.open_damaged(path)
+    connection = damaged_file.open_damaged(path)
     connection.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 0)
     connection.pragma("writable_schema", "on")  # what the schema says of one table does not keep us from the others
     try:
-        yield check.read_schema_first(connection)
+        yield damaged_file.read_schema_first(connection)
     finally:
         connection.close()
 
@@ -209,7 +211,7 @@ def _repair(table: str, fields: dict[str, Any], done: Recovered) -> dict[str, An
 def _columns(source: apsw.Connection, table: str, known: apsw.Connection) -> list[str]:
     """Return the columns of a table; none if the schema cannot be read or is not ours."""
     names, ours = [], {row[1] for row in known.execute(f"pragma table_info({table})")}
-    with suppress(*check.UNREADABLE):
+    with suppress(*damaged_file.UNREADABLE):
         names = [str(row[1]) for row in source.execute(f"pragma table_info({table})")]
     return names if ours.issuperset(names) else []
 
@@ -224,7 +226,7 @@ def _read(source: apsw.Connection, table: str, failed: list[str], known: apsw.Co
             yield from _read_by_number(source, table, ", ".join(names), failed)
         else:
             yield from _read_by_key(source, table, ", ".join(names), failed, known)
-    except check.UNREADABLE:
+    except damaged_file.UNREADABLE:
         failed.append(table)
 
 
@@ -233,12 +235,12 @@ def _read_by_number(source: apsw.Connection, table: str, columns: str, failed: l
     key = NUMBERED[table]
     sql = f"select {columns} from {table} where {key} between ? and ? order by {key}"
     top = _highest_key(source, table, key)
-    spans = [(low, min(low + check.BATCH, top + 1)) for low in range(1, top + 1, check.BATCH)][::-1]
+    spans = [(low, min(low + BATCH, top + 1)) for low in range(1, top + 1, BATCH)][::-1]
     while spans:
         low, high = spans.pop()
         try:
             yield from source.execute(sql, (low, high - 1)).fetchall()
-        except check.UNREADABLE:
+        except damaged_file.UNREADABLE:
             failed.append(f"{table} {low}")
             if len(failed) > FAILURES_AT_MOST:
                 return
@@ -251,9 +253,9 @@ def _highest_key(source: apsw.Connection, table: str, key: str) -> int:
     """Return the highest row number that a table may contain."""
     try:
         found = index.fetch_one(source, f"select coalesce(max({key}), 0) from {table}")[0]
-    except check.UNREADABLE:
+    except damaged_file.UNREADABLE:
         found = 0
-    with suppress(*check.UNREADABLE):
+    with suppress(*damaged_file.UNREADABLE):
         found = max(found, index.fetch_one(source, "select coalesce(max(seq), 0) from sqlite_sequence where name = ?", table)[0])
     return min(int(found), HIGHEST)
 
@@ -265,23 +267,23 @@ def _read_by_key(
     try:
         yield from source.execute(f"select {columns} from {table}").fetchall()
         return
-    except check.UNREADABLE:
+    except damaged_file.UNREADABLE:
         failed.append(table)
     for order in ("", " desc"):
         by = ", ".join(f"{name}{order}" for name in KEYED[table].split(", "))
-        with suppress(*check.UNREADABLE):
+        with suppress(*damaged_file.UNREADABLE):
             yield from source.execute(f"select {columns} from {table} order by {by}")
     if "memory_n" in columns.split(", "):
         for scope, n in known.execute("select scope_id, n from memories").fetchall():
-            with suppress(*check.UNREADABLE):
+            with suppress(*damaged_file.UNREADABLE):
                 yield from source.execute(
                     f"select {columns} from {table} where scope_id = ? and memory_n = ?", (scope, n)
                 ).fetchall()
 
 
 def _highest(source: apsw.Connection, done: Recovered) -> None:
-    with suppress(*check.UNREADABLE):
-        for table, number in check.fetch_all(source, "select name, seq from sqlite_sequence"):
+    with suppress(*damaged_file.UNREADABLE):
+        for table, number in damaged_file.fetch_all(source, "select name, seq from sqlite_sequence"):
             if (table in NUMBERED or table in DERIVED) and number < HIGHEST:
                 done.highest[table] = max(number, done.highest.get(table, 0))
 
@@ -290,6 +292,6 @@ def _known_ids(source: apsw.Connection, done: Recovered) -> None:
     """Return the ids of turns and memories listed in the indexes."""
     for table, by_id in IDS.items():
         for order in ("", " desc"):
-            with suppress(*check.UNREADABLE):
+            with suppress(*damaged_file.UNREADABLE):
                 for n, id in source.execute(f"select n, id from {table} indexed by {by_id} order by scope_id{order}, id{order}"):
                     done.known[table, n] = id

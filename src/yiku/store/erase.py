@@ -1,5 +1,5 @@
 """
-Erase rows in the tables: delete rows, redact turns, clean the journal.
+Erase rows in the tables: delete rows, redact turns, clean the journal, keep tombstones; purge junk memories.
 
 The same runs on the live store and on each copy of it, so a row that a copy does not have is passed over.
 The journal keeps its headers (who, when, which row), so its chain holds; reasons and images of the rows go.
@@ -17,7 +17,7 @@ from typing import Any
 
 import apsw
 
-from yiku.store import index, jobs, notes, pages, records, row_codec, text_columns
+from yiku.store import index, jobs, note_tables, pages, records, row_codec, text_columns
 from yiku.store.protocol import Journal
 from yiku.types import Erase, ErasedRow, Purge, RedactedTurn, State
 
@@ -45,7 +45,7 @@ def erase(connection: apsw.Connection, scope: int, change: Erase, journal: Journ
         turns = sum(_delete_turn(connection, scope, gone) for gone in change.turns)
     if gone := records.erase(connection, scope, change.records, change.images):
         journal.note("erase", "records", 0, count=gone)
-    notes.erase(connection, scope, change.notes)
+    note_tables.erase(connection, scope, change.notes)
     _delete_sources(connection, scope, change)
     if cut := text_columns.replace_texts(connection, scope, change.texts):
         journal.note("erase", "texts", 0, count=cut)

@@ -1,5 +1,5 @@
 """
-`Store.learning` on SQLite: progress, the job queue, model usage.
+`Store.learning` on SQLite: learning progress, the job queue, model usage.
 """
 
 from __future__ import annotations

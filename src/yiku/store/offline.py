@@ -10,19 +10,9 @@ from contextlib import closing
 from pathlib import Path
 
 from yiku.store import copy, restore
-from yiku.store.check import (
-    Depth,
-    Findings,
-    Tokenizers,
-    check_backup,
-    check_store,
-    has_tables,
-    is_foreign,
-    named_blobs,
-    read_erasures,
-    read_identity,
-)
+from yiku.store.check import Depth, Findings, Tokenizers, check_backup, check_store
 from yiku.store.copy import fsync
+from yiku.store.damaged_file import has_tables, is_foreign, named_blobs, read_erasures, read_identity
 from yiku.store.error_mapping import mapped_errors
 from yiku.store.rebuild import keep_damaged, rebuild, remove
 from yiku.types import Copied

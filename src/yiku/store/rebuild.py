@@ -30,6 +30,7 @@ import apsw
 
 from yiku.errors import Damaged, StoreBusy
 from yiku.store import check, column_file, connect, copy, damaged_rows, erase, index, pages, records, row_codec, schema, write
+from yiku.store.damaged_file import UNREADABLE, fetch_all
 from yiku.types import Cause
 
 COPIED_BYTES = 1 << 20  # at a time
@@ -184,7 +185,7 @@ def _with_wal_applied(damaged: Path, to: Path) -> Path | None:
             connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
         finally:
             connection.close()
-    except check.UNREADABLE:
+    except UNREADABLE:
         return None
     copy.fsync(to)
     return to
@@ -238,7 +239,7 @@ def _build(
 
 def _drop_unique_indexes(connection: apsw.Connection) -> list[str]:
     """Drop the unique indexes on live rows until conflicts are resolved; return their SQL."""
-    found = check.fetch_all(connection, "select name, sql from sqlite_schema where name in ('one_live_value', 'one_live_text')")
+    found = fetch_all(connection, "select name, sql from sqlite_schema where name in ('one_live_value', 'one_live_text')")
     for name, _ in found:
         connection.execute(f"drop index {name}")
     connection.execute("delete from meta")
@@ -262,7 +263,7 @@ def _check(new: Path, key: bytes, words: check.Tokenizers) -> None:
 def _repeat_erasures(connection: apsw.Connection) -> None:
     """Delete erased rows again that an older backup brought back."""
     erase.name_erasures(connection)
-    for (erased,) in check.fetch_all(connection, "select rows from erasures"):
+    for (erased,) in fetch_all(connection, "select rows from erasures"):
         for table, ids in _erased_ids(json.loads(erased)).items():
             connection.execute(f"delete from {table} where id in (select value from json_each(?))", (json.dumps(ids),))
 
@@ -321,7 +322,7 @@ def _rebuild_journal(
             connection.execute(sql, (*header, b""))
             done.lost.append(f"journal rows {before + 1:,} to {after - 1:,}")
     previous = b""
-    for chained in check.fetch_all(connection, f"select {write.CHAINED} from changes order by number"):
+    for chained in fetch_all(connection, f"select {write.CHAINED} from changes order by number"):
         previous = write.digest(key, b"" if chained[5] == write.RESTART else previous, chained)
         connection.execute("update changes set digest = ? where number = ?", (previous, chained[0]))
     journal = write.Journal(connection, 0, cause, key)
@@ -337,7 +338,7 @@ def _repair_links(connection: apsw.Connection, journal: write.Journal) -> None:
     there: dict[tuple[int, str], str] = {}  # scope and id: line
     later: dict[tuple[int, str], str] = {}  # scope and line: the version said next
     live: dict[tuple[Any, ...], tuple[str, str]] = {}  # slot or text: id and line of the row that is live
-    found = check.fetch_all(connection, sql)
+    found = fetch_all(connection, sql)
     there.update({(row[1], row[2]): row[3] for row in found})
     for n, scope, id, line, superseded_by, flagged_with, state, standing, slot, kind, text, flag in found:
         changes: dict[str, Any] = {}
@@ -388,7 +389,7 @@ def _repair_sessions(connection: apsw.Connection) -> None:
 
 def _report_lost(connection: apsw.Connection, done: damaged_rows.Recovered) -> None:
     """Report ids the file mentions that were not recovered; erased ones are not lost."""
-    erasures = [_erased_ids(json.loads(rows)) for (rows,) in check.fetch_all(connection, "select rows from erasures")]
+    erasures = [_erased_ids(json.loads(rows)) for (rows,) in fetch_all(connection, "select rows from erasures")]
     for table, what in WHAT.items():
         there = {n for (n,) in connection.execute(f"select n from {table}")}
         erased = {id for ids in erasures for id in ids[table]}
@@ -415,13 +416,13 @@ def _add_missing_journal_rows(connection: apsw.Connection, journal: write.Journa
     if differ + lost:
         journal.note(check.FOUND, "conversation_turns", 0, count=differ + lost)
     last = "select max(number) from changes where tbl in ('memories', 'memory_sources') and row_n = m.n"
-    for n, scope in check.fetch_all(connection, f"select n, scope_id from memories m where ({last}) is null"):
+    for n, scope in fetch_all(connection, f"select n, scope_id from memories m where ({last}) is null"):
         journal.note(check.FOUND, "memories", n, {}, scope=scope)
     connection.execute(f"update memories as m set changed = ({last})")
     for table in records.KINDS:
         connection.execute(f"delete from {table} where n in ({DROPPED})", (table,))  # a backup may have brought it
         last = f"select max(number) from changes where tbl = '{table}' and row_n = r.n"
-        for n, scope in check.fetch_all(connection, f"select n, scope_id from {table} r where ({last}) is null"):
+        for n, scope in fetch_all(connection, f"select n, scope_id from {table} r where ({last}) is null"):
             journal.note(check.FOUND, table, n, {}, scope=scope)
         connection.execute(f"update {table} as r set changed = ({last})")
 

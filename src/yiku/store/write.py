@@ -19,7 +19,7 @@ from typing import Any
 import apsw
 
 from yiku.errors import Stale
-from yiku.store import erase, index, jobs, nights, notes, published, records, row_codec, scope_names
+from yiku.store import erase, index, jobs, night_tables, note_tables, published, records, row_codec, scope_names
 from yiku.store.protocol import Index
 from yiku.types import (
     AddJobs,
@@ -170,13 +170,13 @@ def _write(connection: apsw.Connection, scope: int, change: Change, journal: Jou
         case Drop():
             return records.drop(connection, scope, change, journal)
         case CiteSources():
-            return nights.cite_sources(connection, scope, change)
+            return night_tables.cite_sources(connection, scope, change)
         case KeepItem():
-            return nights.keep_item(connection, scope, change, journal.transaction)
+            return night_tables.keep_item(connection, scope, change, journal.transaction)
         case Prune():
-            return nights.prune(connection, scope, change, journal.transaction)
+            return night_tables.prune(connection, scope, change, journal.transaction)
         case IndexFile() | DropFile() | EmptyNotes():
-            return notes.write(connection, scope, change)
+            return note_tables.write(connection, scope, change)
         case _:
             return _work(connection, scope, change, row_codec.micros(journal.cause.at))
 
@@ -201,7 +201,7 @@ def _work(connection: apsw.Connection, scope: int, change: Change, at: int) -> I
         case KeepReply():
             return jobs.keep_reply(connection, scope, change)
         case KeepRun():
-            return nights.keep_run(connection, scope, change)
+            return night_tables.keep_run(connection, scope, change)
         case KeepPageVersion():
             return published.keep(connection, scope, change, at)
         case Spend(call=call):

@@ -1,5 +1,5 @@
 """
-Types for learning: drafts of statements, jobs, and model calls.
+Types of learning: drafts of statements, jobs, excerpts for an agent, and model calls.
 """
 
 from __future__ import annotations

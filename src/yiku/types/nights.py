@@ -1,5 +1,5 @@
 """
-Types of the night: runs, decisions, and the report of a run.
+Types of the night: runs, decisions, the report of a run, and its schedule.
 """
 
 from __future__ import annotations

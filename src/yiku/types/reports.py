@@ -1,5 +1,5 @@
 """
-Reports of learning, import, export, backup, check, repair and status.
+Reports of operations (learning, sessions, embedding, import, export, backup, check, repair), `stats` and `status`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""BitwiseAI: the memory calls of the application, over one workspace."""
+"""BitwiseAI: the application object with its memory methods, over one workspace."""
 
 from __future__ import annotations
 

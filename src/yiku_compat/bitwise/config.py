@@ -1,5 +1,5 @@
 """
-config.json in the system's own format, with its defaults, and the settings of Yiku that it amounts to.
+Read and validate config.json in the application's format, and derive Yiku's settings from it.
 
 A key that is no part of the format is an error that names it. A model is asked only where its `api_key` is given: without keys
 everything works by words and rules, or with a local model where one is installed.

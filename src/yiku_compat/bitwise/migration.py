@@ -1,5 +1,5 @@
 """
-Bring an old workspace into a Yiku home: notes as they are, documents that only the database has, the configuration.
+Migrate an old workspace into a Yiku home: notes as files, documents that only its database has, the configuration.
 
 Each text goes to its own place, or below documents/ where another text lies there already. A list of digests in the home,
 `migrated-s4`, tells what has been brought in, so that a run that was cut off goes on, and what somebody edited or removed since

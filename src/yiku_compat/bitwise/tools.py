@@ -1,4 +1,4 @@
-"""The tools that the system shows a model, by their names there: `Tools(memory, names=TOOLS, only=[*TOOLS])`."""
+"""Names under which the application shows Yiku's tools to a model: `Tools(memory, names=TOOLS, only=[*TOOLS])`."""
 
 from __future__ import annotations
 

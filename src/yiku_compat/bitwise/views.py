@@ -1,4 +1,4 @@
-"""The system's tables over Yiku's own, for `memory.admin.sql(…, views=VIEWS["s4"])` and `yiku-compat sql s4 "select …"`."""
+"""The application's tables as SQL views: `memory.admin.sql(…, views=VIEWS["s4"])`, `yiku-compat sql s4 "select …"`."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 """
-Ids: what came from an old home keeps its id, as `s0:` and that id in `external_id`; everything else has Yiku's.
+Map ids of the document's callers to Yiku's: migrated records keep theirs (`s0:…` in `external_id`), others have Yiku's.
 
 The id that Yiku gives to an imported record is made of its old one, so an import that is repeated finds what is there.
 """

@@ -1,5 +1,5 @@
 """
-Turn records of an old home into lines of Yiku's export format (docs/export-format.md), which `admin.import_` takes as they are.
+Convert records of an old home to lines of Yiku's export format (docs/export-format.md), as `admin.import_` takes them.
 
 A field that Yiku has under another name goes there; every other stays in `metadata.memory_system`.
 """

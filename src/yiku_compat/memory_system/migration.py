@@ -1,5 +1,5 @@
 """
-Bring an old home's JSON Lines in: backed up, in one transaction, verified by count and hash; the original is only read.
+Migrate an old home's JSON Lines: back up, import in one transaction, verify by count and hash. Originals are only read.
 
 Every record has a Yiku id that is made of its old one. So a run that was killed has done nothing or all of it, and one that is
 repeated finds everything there and changes nothing.

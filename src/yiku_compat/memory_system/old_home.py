@@ -1,5 +1,5 @@
 """
-Read the JSON Lines of an old home, with everything odd that such files hold. Nothing is written there.
+Parse the JSON Lines of an old home, tolerating everything odd that such files hold. Read-only.
 
     layer2/active/{facts,beliefs,summaries}.jsonl     active
     layer2/archive/{facts,beliefs,summaries}.jsonl    archived

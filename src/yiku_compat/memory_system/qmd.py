@@ -1,5 +1,5 @@
 """
-QMD, a search program of its own, as an additional index: export the active memories for it, ask it, do without it.
+Optional search by QMD, an external program: export active memories to it, query it, fall back to Yiku's search.
 
     copies/qmd/{facts,beliefs,summaries}.md    `- [id] content` and a line of entities each
     copies/qmd/meta.json                       how many, when, and what the home was like then

@@ -1,5 +1,5 @@
 """
-The document's database functions, each one call into Yiku: open, add, read, change, count accesses, resolve a conflict, clean up.
+The document's database functions (add, get, update, delete, access statistics, conflicts, cleanup), each one call into Yiku.
 """
 
 from __future__ import annotations

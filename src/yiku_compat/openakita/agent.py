@@ -1,4 +1,4 @@
-"""Agent, Identity: the main flow of a host, from a message to an answer, with memory on both sides."""
+"""Agent and Identity: a chat loop that records a message, prompts the model with memory, and records the answer."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 """
-APIEmbeddingBackend: statements by the meaning of an online embedding model, by cosine.
+APIEmbeddingBackend: search statements by the cosine of an online embedding model.
 
 The vectors are Yiku's own: kept in the home's file of vectors, which is the cache, and erased with what they stand for. Only
 texts that have none are sent.

@@ -1,4 +1,4 @@
-"""A host's model, `brain.think_lightweight(prompt, system=…)`, as the chat model that Yiku asks."""
+"""Adapt a host's model, `brain.think_lightweight(prompt, system=…)`, to Yiku's chat model protocol."""
 
 from __future__ import annotations
 

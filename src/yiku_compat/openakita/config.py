@@ -1,4 +1,4 @@
-"""Settings by their names in the documents."""
+"""Settings of search backends by the documents' names, from a mapping or environment variables."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""MemoryConsolidator: the messages of sessions as they were said; Yiku keeps them in the database and in JSON Lines, together."""
+"""MemoryConsolidator: save and load the messages of sessions; Yiku keeps them in the database and in JSON Lines."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""ContextManager: shorten a conversation that grows too long, after memory has what leaves it."""
+"""ContextManager: shorten a conversation over its token limit, recording and summarizing what is dropped."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""DailyConsolidator: the night under its older name, and where its daily summaries are."""
+"""DailyConsolidator: an older name of LifecycleManager, with the folder of daily summaries."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 """
-MemoryExtractor: what a turn states, the episode of a session, the scratchpad.
+MemoryExtractor: extract statements from turns, create the episode of a session, update the scratchpad.
 
 Yiku learns: by rules without a model, and with one where the host has a brain. What is learned is checked against the user's words
 and stored; the candidates that the documents' callers expect are returned from there.

@@ -1,4 +1,4 @@
-"""LifecycleManager: what a night does, as a whole and step by step. Yiku's own night does it; each step is one of its phases."""
+"""LifecycleManager: run the nightly consolidation, whole or step by step; each step is a phase of Yiku's night."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""MemoryManager: the documents' one entry to memory. It holds the parts and passes calls on to them."""
+"""MemoryManager: the documents' single entry point, which holds the components and delegates calls to them."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 """
-Bring an old home in: statements with their versions, episodes, the scratchpad, turns, what waits in the queue, attachments.
+Migrate an old home: statements with their versions, episodes, scratchpad, turns, pending queue, attachments.
 
 Statements that hold are remembered, oldest first, so a correction finds what it corrects; versions of one statement, episodes, turns
 and attachments come as they are. Ids are made of the old ids, so a run that was cut off goes on, and a second one changes nothing.

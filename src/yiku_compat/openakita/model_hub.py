@@ -1,4 +1,4 @@
-"""Models that make vectors: which of them can be had here. Only the backends for search by meaning need one."""
+"""List what each search backend still needs to be installed, and the embedding model of each known provider."""
 
 from __future__ import annotations
 

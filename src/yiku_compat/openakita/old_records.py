@@ -1,4 +1,4 @@
-"""What an import is given for an old home: one record for each statement, and operations for what comes as it is."""
+"""Plan the import of an old home: one record for each statement, operations for everything else."""
 
 from __future__ import annotations
 

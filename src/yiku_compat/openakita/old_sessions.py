@@ -1,4 +1,4 @@
-"""Rows of an old home that grew out of sessions, in the documents' types: episodes, attachments, the scratchpad."""
+"""Convert rows of an old home's episodes, attachments and scratchpad to the documents' types."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Turns of an old home as records: of its table, of the JSON Lines what the table lacks, and what waits in the queue."""
+"""Convert an old home's turns to records, from its table, its JSON Lines and its pending queue, each turn once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Values of an old home as Yiku takes them: kinds, priorities, times, numbers, lists, whatever form they have there."""
+"""Convert field values of an old home, in whatever form: kinds, priorities, times, numbers, lists."""
 
 from __future__ import annotations
 

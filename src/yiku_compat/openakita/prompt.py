@@ -1,4 +1,4 @@
-"""PromptCompiler, PromptBuilder and PromptAssembler: what memory adds to a system prompt, by Yiku's own `prompts`."""
+"""PromptCompiler, PromptBuilder and PromptAssembler: build system prompts with memory, through Yiku's `prompts`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whole episodes and attachments as records of Yiku's export, which `admin.import_` takes with their own ids and times."""
+"""Build export records of whole episodes and attachments, so that `admin.import_` keeps their own ids and times."""
 
 from __future__ import annotations
 

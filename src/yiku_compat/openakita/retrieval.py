@@ -1,5 +1,5 @@
 """
-RetrievalEngine: several ways to find, one order, one text.
+RetrievalEngine: search statements, episodes, recent turns and attachments, rank them by one score, format one text.
 
 Statements by the search backend, episodes, what was said lately, and attachments where the question speaks of files; merged by
 id; ordered by 0.4 relevance + 0.25 recency + 0.2 importance + 0.15 access frequency; packed into a budget, fenced as a quotation.

@@ -1,4 +1,4 @@
-"""ScratchpadManager: the current task and what comes next, over all sessions."""
+"""ScratchpadManager: read and update the scratchpad (current task, next steps) of all sessions."""
 
 from __future__ import annotations
 

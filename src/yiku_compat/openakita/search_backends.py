@@ -1,5 +1,5 @@
 """
-The SearchBackend protocol, the FTS5 backend, and `create_search_backend`.
+The SearchBackend protocol, FTS5Backend, WithFallback, and the factory `create_search_backend`.
 
 The index is the document's pluggable one, beside Yiku's own: it lies in memory, is filled from the home when it is first
 asked, and follows what changes there, so no second copy of what was said is on the disk. A hit that is not live is left out.

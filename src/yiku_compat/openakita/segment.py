@@ -1,4 +1,4 @@
-"""Cut text into tokens that are separated by spaces: Chinese by jieba where it is installed, else into characters and pairs."""
+"""Segment text into tokens separated by spaces: Chinese by jieba if installed, else characters and pairs."""
 
 from __future__ import annotations
 

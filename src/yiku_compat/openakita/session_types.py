@@ -1,4 +1,4 @@
-"""Types of what grows out of sessions: episodes with the calls of tools, the scratchpad, attachments, turns."""
+"""The documents' types derived from sessions: turns, episodes with tool calls, the scratchpad, attachments."""
 
 from __future__ import annotations
 

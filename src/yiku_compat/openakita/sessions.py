@@ -1,4 +1,4 @@
-"""Session and SessionManager: the messages of running conversations; what is cut off goes to memory first."""
+"""Session and SessionManager: messages of running conversations; memory summarizes them before they are cut off."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 """
-MemoryStorage: one Yiku home under the documents' names. The only module that opens a home.
+MemoryStorage: open the Yiku home behind the documents' paths, and find statements by id. The only module that opens one.
 
 An id of a statement here stands for all its versions: the id that the caller or the old home gave it, else that of the first version.
 """

@@ -1,4 +1,4 @@
-"""The documents' tools for a model: names, arguments and descriptions, and the calls behind them."""
+"""The documents' tools for a model: names, descriptions, argument schemas, and what executes them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Turns and the extraction queue: a turn is on the disk before anything is learned from it, and waits until it is."""
+"""Store turns, list those waiting for extraction, and learn from them."""
 
 from __future__ import annotations
 

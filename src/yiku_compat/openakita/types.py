@@ -1,4 +1,4 @@
-"""The documents' types, and how Yiku's map to them: statements here, what grows out of sessions in session_types."""
+"""The documents' types of statements and their mapping to Yiku's; session_types has the types of sessions."""
 
 from __future__ import annotations
 

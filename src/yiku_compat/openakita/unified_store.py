@@ -1,5 +1,5 @@
 """
-UnifiedStore: statements, episodes, the scratchpad, turns and the extraction queue over one Yiku home, with a search backend.
+UnifiedStore: one interface to statements, episodes, scratchpad, turns and the queue of a home, with a search backend.
 
 Yiku's own verbs do the work: a saved statement may confirm or replace another; a turn is on the disk when `save_turn` returns,
 and is itself what waits in the queue.
@@ -16,10 +16,10 @@ from yiku import Memory
 from yiku import types as core
 from yiku.errors import InvalidInput
 from yiku_compat.openakita import records, turns
-from yiku_compat.openakita.followed import Followed
 from yiku_compat.openakita.search_backends import SearchBackend, create_search_backend
 from yiku_compat.openakita.session_types import Attachment, ConversationTurn, Episode, Scratchpad
 from yiku_compat.openakita.storage import MemoryStorage
+from yiku_compat.openakita.synced_backend import SyncedBackend
 from yiku_compat.openakita.types import PREFIX, MemoryPriority, MemoryType, SemanticMemory, logical_id
 
 UPDATES = {"importance_score": "importance", "type": "kind"}  # fields of the documents by ours
@@ -38,7 +38,7 @@ class UnifiedStore:
         self.memory = self.db.memory
         given = "fts5" if search_backend is None else search_backend
         self.search = create_search_backend(given) if isinstance(given, str) else given
-        self._followed = Followed(self.db, self.search)
+        self._backend = SyncedBackend(self.db, self.search)
 
     # -------------------------------------------------------------- statements
 
@@ -63,7 +63,7 @@ class UnifiedStore:
             details["external_id"] = PREFIX + memory.id
         outcome = self.memory.remember(memory.content, **details)
         if outcome.memory.state is core.State.ACTIVE and outcome.memory.superseded_by is None:
-            self._followed.put([outcome.memory])
+            self._backend.put([outcome.memory])
         return logical_id(outcome.memory)
 
     def update_semantic(self, memory_id: str, updates: Mapping[str, Any]) -> bool:
@@ -78,7 +78,7 @@ class UnifiedStore:
                 given[name] = kind(given[name]).value
         if noted:
             given["metadata"] = {**found.metadata, **noted}
-        self._followed.put([self.memory.update(found.id, content, **given)])
+        self._backend.put([self.memory.update(found.id, content, **given)])
         return True
 
     def delete_semantic(self, memory_id: str) -> bool:
@@ -107,7 +107,7 @@ class UnifiedStore:
 
     def scored(self, query: str, limit: int, kinds: set[str] | None = None) -> list[tuple[core.SemanticMemory, float]]:
         """Return what the search backend finds, with its scores."""
-        return self._followed.search(query, limit, kinds)
+        return self._backend.search(query, limit, kinds)
 
     def get_recent_semantic(self, days: int = 3, limit: int = 20) -> list[SemanticMemory]:
         """Return the newest statements."""

@@ -1,5 +1,5 @@
 """
-ChromaDBBackend: statements by the meaning of a local model, in an in-memory table of a vector library (sqlite-vec).
+ChromaDBBackend: search statements by a local embedding model, in an in-memory table of sqlite-vec.
 
 Optional: it needs the library and a model. It is filled in the background; until then, and where either is missing, it is not
 available, and FTS5 answers.

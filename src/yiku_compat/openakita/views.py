@@ -1,4 +1,4 @@
-"""The documents' tables over Yiku's: columns, types and text forms, as read-only views. `yiku-compat sql s3 "select …"` asks them."""
+"""The documents' tables as read-only SQL views of Yiku's: `yiku-compat sql s3 "select …"`."""
 
 from __future__ import annotations
 

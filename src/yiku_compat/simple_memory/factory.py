@@ -1,5 +1,5 @@
 """
-`ComponentFactory`: builds the memory runtime that the switch `enable_simple_memory` asks for, or fails.
+`ComponentFactory`: create the memory runtime that the switch `enable_simple_memory` selects, or fail.
 
 There is no falling back: with the switch on, a home that does not open is an error that says so.
 """

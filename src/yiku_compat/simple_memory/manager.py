@@ -1,5 +1,5 @@
 """
-`MemorySqlManager`: the memories of all scopes over one Yiku home, read by SQL on the document's tables.
+`MemorySqlManager`: read and write the memories of all scopes of a Yiku home, by SQL on the document's tables.
 
 Writing goes through Yiku's own verbs, by a memory for each scope; a scope reads itself and `public`. The mirror of tags is
 loaded at the start, gains what is written, by other processes, too, and is made again by `collect_garbage`.

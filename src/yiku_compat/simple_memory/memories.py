@@ -1,5 +1,5 @@
 """
-The values of the interface: a memory as judgment, reasoning and tags, and its types in English and Chinese.
+Types of the interface: a memory as judgment, reasoning and tags, and its types in English and Chinese.
 """
 
 from __future__ import annotations

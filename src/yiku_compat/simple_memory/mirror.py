@@ -1,5 +1,5 @@
 """
-The mirror of all tag names, in memory, to find those that stand in a text.
+In-memory set of all tag names, to find the tags that occur in a text.
 
 Names are kept by their first two characters with the lengths that occur, so a text is scanned in time that grows with the
 text and not with the number of names. A Latin name matches whole words only (`art` is not in `start`), case is

@@ -1,5 +1,5 @@
 """
-`MemoryRuntime`, the one interface that an agent and its tools know, and `SimpleMemoryRuntime`, which finds memories by tags.
+`MemoryRuntime`, the protocol that agents and tools call, and `SimpleMemoryRuntime`, which searches by tags.
 
 All methods are asynchronous and run in a thread; each recall logs the runtime, how many tags and memories it found, and the time of SQL.
 """

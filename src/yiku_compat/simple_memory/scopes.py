@@ -1,5 +1,5 @@
 """
-Which scope a conversation writes and reads.
+Determine the scope of a conversation, and validate scope names.
 
 A conversation that the map does not name has a scope of its own; `public` is for those that the map gives it. Names are
 taken as they are, in Chinese, too; Yiku refuses empty, invisible and confusable ones.

@@ -1,5 +1,5 @@
 """
-The two tools that a model is given: `core_memory_remember` and `core_memory_recall`, on any memory runtime.
+The tools for a model, `core_memory_remember` and `core_memory_recall`, on any memory runtime.
 """
 
 from __future__ import annotations

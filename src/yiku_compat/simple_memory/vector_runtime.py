@@ -1,5 +1,5 @@
 """
-`VectorMemoryRuntime`: the same interface on Yiku's whole search, by words, entities and vectors, notes included.
+`VectorMemoryRuntime`: the `MemoryRuntime` on Yiku's full search (words, entities, vectors), notes included.
 
 Vectors are used as the home's setting `search` says; one that names a model which does not answer fails, and `auto` says what is missing.
 """

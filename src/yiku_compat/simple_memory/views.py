@@ -1,5 +1,5 @@
 """
-The tables of document S1 as select statements on Yiku's own.
+The document's tables as select statements on Yiku's own.
 
 A row is a live statement under its first id, or under its old one where it was migrated; times are seconds, types Chinese words.
 """

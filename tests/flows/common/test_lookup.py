@@ -10,7 +10,7 @@ def say(memory, clock, *lines):
 
 
 @pytest.mark.parametrize(
-    ("told", "question", "answer"),
+    ("texts", "question", "answer"),
     [
         (["My brother is called Tom.", "Tom lives in Bergen.", "Tom moved to Oslo."], "where does my brother live?", "Oslo"),
         (["My brother is called Tom.", "My brother lives in Bergen."], "Where does Tom live?", "Bergen"),
@@ -18,8 +18,8 @@ def say(memory, clock, *lines):
         (["我妹妹叫小雨。", "我妹妹住在卑尔根。"], "小雨住在哪里？", "卑尔根"),
     ],
 )
-def test_a_name_leads_to_whom_it_names(memory, clock, told, question, answer):
-    say(memory, clock, *told)
+def test_a_name_leads_to_whom_it_names(memory, clock, texts, question, answer):
+    say(memory, clock, *texts)
 
     first = memory.recall(question)[0]
     assert answer in first.text

@@ -197,10 +197,10 @@ def came_back(home: Path, tmp_path: Path, clock, seed: int) -> tuple[set[str], l
             word = canaries.chinese(chance) if chance.random() < 0.4 else canaries.latin(chance)
             text = chance.choice(["My {} is {}.", "我的{}是{}。"]).format(chance.choice(["code", "暗号", "boat"]) + f" {i}", word)
             turn = memory.record_turn("user", f"Hm. {text} 好的", session=f"s{i % 4}", external_id=f"x{i}" if i % 2 else None)
-            told = memory.remember(text, source=turn.id if chance.random() < 0.7 else None)
+            outcome = memory.remember(text, source=turn.id if chance.random() < 0.7 else None)
             turns.append(turn)
-            statements.append(told)
-            secrets[turn.id] = secrets[told.memory.id] = word
+            statements.append(outcome)
+            secrets[turn.id] = secrets[outcome.memory.id] = word
         exported = tmp_path / "before.jsonl"
         memory.admin.export(exported)
         memory.admin.backup()
@@ -247,7 +247,7 @@ def test_an_older_database_that_is_put_back_is_swept_with_the_mirror(home, clock
     (home / "yiku.db-wal").unlink(missing_ok=True)
     with pytest.raises(StoreMismatch):
         Memory(home)
-    from yiku.memory import repair
+    from yiku.maintenance import repair
 
     repair(home, accept=True)
     with Memory(home, clock=clock) as memory:
@@ -278,11 +278,11 @@ def test_an_older_home_that_is_migrated_is_swept_when_it_is_a_backup(memory, hom
 def test_a_scope_that_was_erased_elsewhere_goes_as_far_as_it_was_then(memory, clock):
     """What an older copy of a store was told after the erasure stays in it: nobody has asked to erase that."""
     old = memory.record_turn("user", "Old news. 旧闻")
-    told = memory.remember("My cat is Tom.").memory
+    statement = memory.remember("My cat is Tom.").memory
     entry = {"scope": memory._handle.own()[0], "at": int(clock.now.timestamp() * 1_000_000), "seals": [], "number": 1, "done": True}
     clock.advance(days=1)
     new = memory.record_turn("user", "New things. 新事")
-    reapply(memory._handle, [entry | {"rows": {"whole_scope": True, "memories": [told.id], "turns": [old.id]}}])
+    reapply(memory._handle, [entry | {"rows": {"whole_scope": True, "memories": [statement.id], "turns": [old.id]}}])
 
     assert [new.id] == [item.id for item in memory.timeline()]
 

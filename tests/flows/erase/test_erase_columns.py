@@ -58,7 +58,7 @@ def test_in_every_text_column_it_goes_or_is_named(full, home, tmp_path):
     assert canaries.sung(second, [WORD, HAN])
     assert (True, set()) == erased(second)
     assert [] == canaries.sung(second, [WORD, HAN])
-    assert not scopes.allowed(SENTENCE)
+    assert not scopes.is_valid(SENTENCE)
 
 
 def test_what_quotes_it_and_what_a_tool_said_of_it_goes(memory, home):
@@ -110,14 +110,14 @@ def test_where_it_must_stay_the_receipt_says_so(memory, home):
 def test_of_a_turn_only_what_nobody_told_counts(memory):
     """Another turn and a statement of somebody's own say the sentence, too: that is theirs. A label that repeats it is not."""
     other = memory.record_turn("user", f"Again: {SENTENCE}", session="s2")
-    told = memory.remember(SENTENCE).memory
+    statement = memory.remember(SENTENCE).memory
     tagged = memory.remember("Ann prefers tea. 安喜欢茶", tags=[SENTENCE[:-1]]).memory
     turn = memory.record_turn("assistant", SENTENCE, session="s1")
     erased = memory.admin.erase(turn.id)
 
     assert (True, ()) == (erased.clean, erased.kept)
-    assert (other.content, told.content, ()) == (
+    assert (other.content, statement.content, ()) == (
         memory.get(other.id).content,
-        memory.get(told.id).content,
+        memory.get(statement.id).content,
         memory.get(tagged.id).tags,
     )

@@ -21,9 +21,9 @@ SAID, KEPT = "My watchword is gzhkxqvbtnm. 暗号是郁金香。", "The pump hum
 
 def test_what_waits_is_recorded_first(memory, home):
     """The evidence in a prompt that no process had recorded yet goes like that of any turn; the rest of it stays."""
-    told = memory.remember("My watchword is gzhkxqvbtnm.").memory
+    statement = memory.remember("My watchword is gzhkxqvbtnm.").memory
     capture(home, "prompt", prompt=f"{KEPT} My watchword is gzhkxqvbtnm. Bye.")
-    erased = memory.admin.erase(told.id)
+    erased = memory.admin.erase(statement.id)
 
     assert erased.clean and [] == canaries.sung(home, ["gzhkxqvbtnm"])
     (turn,) = (item for item in memory.timeline() if hasattr(item, "role"))
@@ -33,12 +33,12 @@ def test_what_waits_is_recorded_first(memory, home):
 @pytest.mark.parametrize("escaped", [False, True])
 def test_while_memory_is_paused_it_is_cut_out_of_what_waits(memory, home, escaped):
     """The lines stay where they are, without the sentence, and are recorded later; written with escapes, too."""
-    told = memory.remember("暗号是郁金香。" if escaped else "My watchword is gzhkxqvbtnm.").memory
-    capture(home, "prompt", prompt=f"{KEPT} {told.content} Bye.")
+    statement = memory.remember("暗号是郁金香。" if escaped else "My watchword is gzhkxqvbtnm.").memory
+    capture(home, "prompt", prompt=f"{KEPT} {statement.content} Bye.")
     capture(home, "prompt", prompt="Nothing of that.")
-    inbox.set_aside(Home(home), f'{{"torn": "{told.content}'.encode())
+    inbox.set_aside(Home(home), f'{{"torn": "{statement.content}'.encode())
     memory.admin.pause()
-    erased = memory.admin.erase(told.id)
+    erased = memory.admin.erase(statement.id)
     memory.admin.resume()
 
     assert erased.clean, [place for place in erased.places if place.found]
@@ -47,7 +47,7 @@ def test_while_memory_is_paused_it_is_cut_out_of_what_waits(memory, home, escape
     )
     assert 2 == memory.admin.ingest().turns
     first, second = (turn["content"] for turn in memory.sessions.messages("s1").messages)
-    assert KEPT in first and "Bye." in first and told.content not in first
+    assert KEPT in first and "Bye." in first and statement.content not in first
     assert "Nothing of that." == second
 
 

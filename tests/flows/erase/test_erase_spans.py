@@ -101,8 +101,8 @@ def test_in_other_words_the_paragraph_goes_and_the_receipt_says_so(memory):
     moved = memory.record_turn("assistant", "Hello!\n\nGuess what:\nI moved to Oslo.\nBoxes everywhere.\n\nBye.", session="s1")
     vague = memory.record_turn("user", "我的旧事。\n\n那座叫Oslo的城,就是家。\n\n再见。", session="s2")
     unknown = memory.record_turn("user", "Home is where the fjord is.", session="s3")
-    told = [memory.remember("I live in Oslo.", source=turn.id).memory for turn in (moved, vague, unknown)]
-    erased = memory.admin.erase(told[0].id)
+    statements = [memory.remember("I live in Oslo.", source=turn.id).memory for turn in (moved, vague, unknown)]
+    erased = memory.admin.erase(statements[0].id)
 
     assert "Hello!\n\n[erased]\n\nBye." == memory.get(moved.id).content
     assert "我的旧事。\n\n[已抹去]\n\n再见。" == memory.get(vague.id).content

@@ -22,8 +22,8 @@ from yiku import Memory
 from yiku.errors import Closed, Damaged, InvalidInput, ModelFailed, ModelUnavailable, StoreBusy, StoreError
 from yiku.flows.find import embed
 from yiku.store.gate import Gate
-from yiku.store.vectors.cache import encode
 from yiku.store.vectors.file import TRIES
+from yiku.store.vectors.scope_vectors import encode
 
 LIKE = {"allergic": "penicillin", "过敏": "penicillin", "屋": "flat"}  # what the model knows, and no index does
 NEAR = "The metro is near, 地铁很近."

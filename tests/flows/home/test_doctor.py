@@ -233,7 +233,7 @@ def kill_repairs(homes: Sound, folder: Path, first: str, every: int) -> None:
     """One child a disk operation; of a run of them on one file that nobody sees yet, its ends."""
     template = copied(homes.wal, folder / "template")
     flipped("memories")(Case(template, homes, Random(3)))
-    told = lost_of(copied(template, folder / "first"))
+    expected = lost_of(copied(template, folder / "first"))
     with failing(folder) as disk:
         disk.arm(0, None)
         home = copied(template, folder / "counted")
@@ -252,7 +252,7 @@ def kill_repairs(homes: Sound, folder: Path, first: str, every: int) -> None:
                 yiku.repair(home)
                 os._exit(0)
         assert -signal.SIGKILL == os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-        assert lost_of(home) in (told, []), f"killed before {seen[n]}"
+        assert lost_of(home) in (expected, []), f"killed before {seen[n]}"
     (folder / "operations").write_text(str(len(steps)))
 
 

@@ -210,10 +210,10 @@ def test_a_flood_of_problems_and_names_stays_small(memory):
 
 def test_progress_is_told_each_line(memory):
     """Whoever waits hears of each record's line, of skipped and bad ones too."""
-    told = []
-    memory.admin.import_(MIXED, source="test", progress=told.append)
+    seen = []
+    memory.admin.import_(MIXED, source="test", progress=seen.append)
 
-    assert [record.line for record in MIXED] == told
+    assert [record.line for record in MIXED] == seen
 
 
 def test_a_source_needs_a_name(memory):

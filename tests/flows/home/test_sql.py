@@ -3,6 +3,7 @@
 import json
 import time
 
+import apsw
 import numpy as np
 import pytest
 from embedders import Hashed
@@ -70,6 +71,7 @@ ENDLESS = [
         f"json_each('[1,2,3,4,5,6,7,8,9,10]') t{n}" for n in range(9)
     ),
 ]  # fmt: skip
+PRINTF_REFUSES = 3_054_000  # the version from which printf refuses a text over the limit; before, it gives null
 LARGE = [
     "select printf('%.*c', 900000000, 'x')",
     "select replace(printf('%.*c', 9000000, 'x'), 'x', 'xxxx')",
@@ -120,8 +122,11 @@ def test_a_statement_without_an_end_is_ended(shared, sql):
 @pytest.mark.parametrize("sql", LARGE)
 def test_a_statement_that_takes_too_much_is_ended(shared, sql):
     """Values and memory are bounded; the memory goes on working."""
-    with pytest.raises(TooLarge):
-        shared.admin.sql(sql, timeout_s=60)
+    if apsw.SQLITE_VERSION_NUMBER < PRINTF_REFUSES and sql == LARGE[0]:
+        assert [None] == texts(shared, sql)
+    else:
+        with pytest.raises(TooLarge):
+            shared.admin.sql(sql, timeout_s=60)
     assert shared.recall("tea", limit=1)
 
 

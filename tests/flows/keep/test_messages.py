@@ -245,8 +245,8 @@ def test_erasing_takes_the_picture_too(memory, home):
         [{"role": "user", "content": [{"type": "text", "text": "My locker code is 4711."}, {"type": "text", "text": "早"}]}]
     )
     memory.admin.erase(done.ids[0])
-    told = memory.remember("My locker code is 4711.", source=memory.search_traces("locker")[0].id).memory
-    memory.admin.erase(told.id)
+    statement = memory.remember("My locker code is 4711.", source=memory.search_traces("locker")[0].id).memory
+    memory.admin.erase(statement.id)
 
     assert [] == memory.sessions.attachments(session="s")
     assert ["[已抹去]"] == [message["content"] for message in memory.sessions.messages("s")]

@@ -228,10 +228,10 @@ def test_what_is_erased_is_in_no_transcript(memory, home, clock, whole):
     for i in range(20):
         memory.record_turn("user", f"The lantern {i} burns. 灯笼亮着。", session="s1")
     secret = memory.record_turn("user", "It rained. My word is zqvblorptinx 𩺙𨏏. Bye.", session="s2")
-    told = memory.remember("My word is zqvblorptinx 𩺙𨏏.", source=secret.id).memory
+    statement = memory.remember("My word is zqvblorptinx 𩺙𨏏.", source=secret.id).memory
     flow.catch_up(memory._handle)
     done = {
-        "sentence": lambda: memory.admin.erase(told.id),
+        "sentence": lambda: memory.admin.erase(statement.id),
         "turn": lambda: memory.admin.erase(secret.id),
         "session": lambda: memory.admin.erase(session="s2"),
         "scope": lambda: memory.admin.erase(everything=True, confirm="user:mei"),
@@ -250,12 +250,12 @@ def test_what_is_erased_is_in_no_transcript(memory, home, clock, whole):
 def test_an_erased_label_and_a_foreign_line_leave_the_transcript(memory, home):
     """What an erasure takes out of metadata goes there, too; and a line of somebody else's that says it."""
     memory.record_turn("user", "It rained 下雨", session="s1", metadata={"note": "my word is zqvblorptinx now"})
-    told = memory.remember("My word is zqvblorptinx now.").memory
+    statement = memory.remember("My word is zqvblorptinx now.").memory
     flow.catch_up(memory._handle)
     (path,) = transcripts.files(Home(home))
     with path.open("ab") as file:
         file.write(b"zqvblorptinx, my own note\nanother note\n")
-    done = memory.admin.erase(told.id)
+    done = memory.admin.erase(statement.id)
     assert b"zqvblor" not in path.read_bytes()
     assert b"another note" in path.read_bytes()
     assert [] == [place for place in done.places if "transcripts" in place.name and place.found]

@@ -231,8 +231,8 @@ def test_a_record_that_changed_since_is_not_taken_back(memory):
 def in_a_run(memory, name="r 一"):
     """Three operations under one name: a statement, what replaces it, and what confirms another that was there; their numbers."""
     handle = replace(memory._handle, run=name)
-    told = ("I live in Oslo.", "我搬到卑尔根了", "Ann has a cat.")
-    return [remember(handle, text, {}).operation for text in told]
+    texts = ("I live in Oslo.", "我搬到卑尔根了", "Ann has a cat.")
+    return [remember(handle, text, {}).operation for text in texts]
 
 
 @pytest.mark.parametrize("which", [0, 1, 2])

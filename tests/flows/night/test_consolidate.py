@@ -16,13 +16,13 @@ from yiku.types import State
 def ending(memory, clock):
     """A statement in each language that holds for a day."""
     day = clock.now + timedelta(days=1)
-    told = [memory.remember(text, expires_at=day).memory for text in ("The lift is out of order", "电梯今天坏了")]
+    memories = [memory.remember(text, expires_at=day).memory for text in ("The lift is out of order", "电梯今天坏了")]
     clock.advance(hours=25)
-    return told
+    return memories
 
 
-def states(memory: Memory, told) -> list[State]:
-    return [memory.get(one.id).state for one in told]
+def states(memory: Memory, memories) -> list[State]:
+    return [memory.get(one.id).state for one in memories]
 
 
 @pytest.mark.spec("S0-98", "S2-83", "S3-200")
@@ -92,13 +92,13 @@ def test_what_it_cannot_read_is_refused(memory, given):
 @pytest.mark.parametrize("words", ["Ann lives in Oslo", "安住在奥斯陆", {"text": "tea time"}, ["a b"]])
 def test_evidence_holds_no_words(memory, words):
     """Whatever a phase hands in as evidence: what somebody said has no place there."""
-    told = memory.remember("Ann lives in Oslo").memory
+    statement = memory.remember("Ann lives in Oslo").memory
     handle = memory._handle
     run = handle.store.nights.runs(handle.writes())
     memory.admin.consolidate()
     run = handle.store.nights.runs(handle.writes())[0]
     with pytest.raises(ValueError, match="no text"):
-        Night(handle, handle.writes(), run).decide("flagged", ids=[told.id], reason="same", evidence={"found": words})
+        Night(handle, handle.writes(), run).decide("flagged", ids=[statement.id], reason="same", evidence={"found": words})
 
     assert [] == handle.store.nights.items(handle.writes(), run.id)
     assert night_run.OPERATION == "consolidate"

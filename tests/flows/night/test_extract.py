@@ -87,12 +87,12 @@ def test_an_episode_that_was_taken_back_is_not_told_again(memory, clock):
 def test_a_light_run_only_learns_from_what_waits(later, clock):
     """No episode, and nothing falls asleep."""
     say(later)
-    told = later.remember("The lift is broken. 电梯坏了。", priority="transient").memory
+    statement = later.remember("The lift is broken. 电梯坏了。", priority="transient").memory
     clock.advance(hours=30)
     done = later.admin.consolidate("light")
 
     assert {"learned"} == {item.reason for item in done.items}
-    assert later.get(told.id).live
+    assert later.get(statement.id).live
     assert [] == later.sessions.episodes()
 
 

@@ -14,7 +14,7 @@ def reasons(done) -> list[str]:
 def test_an_old_record_of_a_file_that_says_nothing_goes_and_can_be_brought_back(memory, clock):
     """After 90 days, undoable, and then left alone; one with a description or a text stays for ever."""
     empty = memory.sessions.attach("https://example.org/图.png", session="s1")
-    told = [
+    attached = [
         memory.sessions.attach("https://example.org/a.png", session="s1", description="a lantern"),
         memory.sessions.attach("https://example.org/b.mp3", session="s1", transcription="灯笼亮了"),
         memory.sessions.attach(__file__, session="s1", keep=True),
@@ -26,7 +26,7 @@ def test_an_old_record_of_a_file_that_says_nothing_goes_and_can_be_brought_back(
 
     assert {} == before.counts
     assert [(empty.id,)] == [item.ids for item in done.items]
-    assert {one.id for one in told} == {one.id for one in memory.sessions.attachments()}
+    assert {one.id for one in attached} == {one.id for one in memory.sessions.attachments()}
     memory.admin.undo(done.items[0].operation)
     assert {} == memory.admin.consolidate(phase=5).counts
     assert empty.id in {one.id for one in memory.sessions.attachments()}

@@ -183,8 +183,8 @@ def about(text: str) -> str:
 def test_a_summary_cites_its_sources_and_goes_with_them(memory, clock, server, case):
     """It is written once, is found by its entity, and is put aside the night after one of its sources is replaced or forgotten."""
     facts, name, sentences = case
-    told = [{"text": sentences[0], "from": [1, 2, 3]}, {"text": sentences[1], "from": [1, 3]}]
-    answers(server, same=[], verdict="both", sentences=lambda text: told if about(text) == name else [])
+    written = [{"text": sentences[0], "from": [1, 2, 3]}, {"text": sentences[1], "from": [1, 3]}]
+    answers(server, same=[], verdict="both", sentences=lambda text: written if about(text) == name else [])
     rows = tell(memory, clock, *facts, entities=[name])
     done = memory.admin.consolidate()
     (added,) = [item for item in done.items if item.action == "added"]
@@ -215,8 +215,8 @@ def test_a_summary_cites_its_sources_and_goes_with_them(memory, clock, server, c
 )
 def test_what_a_model_invents_stays_out_of_a_summary(memory, clock, server, invented):
     """Another number, another place, a denial, words that nobody said: only the sound sentence is kept."""
-    told = [{"text": invented, "from": [1, 2, 3]}, {"text": "Freya sails a red boat and has two dogs.", "from": [1, 3]}]
-    answers(server, same=[], verdict="both", sentences=lambda text: told if about(text) == "freya" else [])
+    written = [{"text": invented, "from": [1, 2, 3]}, {"text": "Freya sails a red boat and has two dogs.", "from": [1, 3]}]
+    answers(server, same=[], verdict="both", sentences=lambda text: written if about(text) == "freya" else [])
     tell(memory, clock, *FREYA, entities=["Freya"])
     done = memory.admin.consolidate()
     (added,) = [item for item in done.items if item.action == "added"]
@@ -227,8 +227,8 @@ def test_what_a_model_invents_stays_out_of_a_summary(memory, clock, server, inve
 @pytest.mark.spec("T-39")
 def test_erasing_a_source_erases_the_summary(memory, clock, server):
     """Its words are in the summary, whatever the model made of them."""
-    told = [{"text": "Freya sails and has two dogs.", "from": [1, 3]}]
-    answers(server, same=[], verdict="both", sentences=lambda text: told if about(text) == "freya" else [])
+    written = [{"text": "Freya sails and has two dogs.", "from": [1, 3]}]
+    answers(server, same=[], verdict="both", sentences=lambda text: written if about(text) == "freya" else [])
     rows = tell(memory, clock, *FREYA, entities=["Freya"])
     done = memory.admin.consolidate()
     summary = next(item for item in done.items if item.action == "added").ids[0]
@@ -250,8 +250,8 @@ def test_erasing_a_source_erases_the_summary(memory, clock, server):
 def test_a_summary_travels_with_its_sources(memory, clock, server, tmp_path, case):
     """In another home, too, it goes with one of them, and comes in with all of them or not at all; imported twice it is there once."""
     facts, name, sentence, trust = case
-    told = [{"text": sentence, "from": [1, 3]}]
-    answers(server, same=[], verdict="both", sentences=lambda text: told if about(text) == name else [])
+    written = [{"text": sentence, "from": [1, 3]}]
+    answers(server, same=[], verdict="both", sentences=lambda text: written if about(text) == name else [])
     first, _, third = tell(memory, clock, *facts, entities=[name])
     done = memory.admin.consolidate()
     summary = next(item for item in done.items if item.action == "added").ids[0]

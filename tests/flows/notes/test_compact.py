@@ -134,8 +134,8 @@ def test_links(memory: Memory, logs: Path, tmp_path: Path) -> None:
 # ------------------------------------------------------------------ with a model
 
 
-def points(*told: str) -> Answer:
-    return says(json.dumps({"points": told}, ensure_ascii=False), usage=USAGE)
+def points(*lines: str) -> Answer:
+    return says(json.dumps({"points": lines}, ensure_ascii=False), usage=USAGE)
 
 
 @pytest.fixture

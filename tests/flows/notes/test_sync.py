@@ -12,7 +12,7 @@ from faults.damage import pages_of
 
 from yiku import Memory
 from yiku.errors import InvalidInput, Paused
-from yiku.memory import check, repair
+from yiku.maintenance import check, repair
 from yiku.rules.text import analyze
 
 

@@ -26,13 +26,13 @@ SOON_S = 30.0  # on a busy machine; what must be faster is measured
 @contextlib.contextmanager
 def watched(memory: Memory) -> Iterator[list[SyncReport]]:
     """While this is held, a thread watches; the reports that it told."""
-    told: list[SyncReport] = []
+    reports: list[SyncReport] = []
     ended = threading.Event()
-    thread = threading.Thread(target=lambda: memory.notes.watch(told.append, stopped=ended.is_set))
+    thread = threading.Thread(target=lambda: memory.notes.watch(reports.append, stopped=ended.is_set))
     thread.start()
     until(lambda: watching(memory) is not None and watching(memory).alive)
     try:
-        yield told
+        yield reports
     finally:
         ended.set()
         thread.join(SOON_S)
@@ -86,14 +86,14 @@ def test_the_default_wait(memory: Memory, home: Path) -> None:
     """By default a change is read a second after it, and the answer is another one within two (on an idle machine)."""
     assert 1.0 == memory.settings.watch_debounce_s
     (home / "USER.md").write_text("Ann 安\n")
-    with watched(memory) as told:
-        until(lambda: told)  # the look at the beginning
+    with watched(memory) as reports:
+        until(lambda: reports)  # the look at the beginning
         began = time.monotonic()
         (home / "MEMORY.md").write_text("Ann lives in Oslo. 安住在奥斯陆。\n")
-        until(lambda: len(told) > 1)
+        until(lambda: len(reports) > 1)
 
     assert time.monotonic() - began > 0.9
-    assert [("USER.md",), ("MEMORY.md",)] == [report.added for report in told]
+    assert [("USER.md",), ("MEMORY.md",)] == [report.added for report in reports]
 
 
 SECONDS = 60.0 if os.environ.get("YIKU_SOAK") else 8.0  # read here: no test sees the settings of who runs it
@@ -322,8 +322,8 @@ def test_events_that_do_not_come(monkeypatch: pytest.MonkeyPatch, home: Path) ->
 def test_the_state_is_plain_json(quick: Memory, home: Path) -> None:
     """What a watcher says of itself holds no text of anybody's."""
     (home / "MEMORY.md").write_text("a secret of mine\n")
-    with watched(quick) as told:
-        until(lambda: told)
+    with watched(quick) as reports:
+        until(lambda: reports)
         said = json.loads((home / "locks" / "watcher.lock").read_text())
 
     assert {"pid", "since", "how", "why", "trouble", "alive"} == {*said}

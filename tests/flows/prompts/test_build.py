@@ -142,7 +142,7 @@ def test_the_prompt_speaks_the_language_of_the_user(memory, home, clock, languag
 
 @pytest.mark.spec("S2-19", "S2-20", "S2-57", "S2-58")
 @pytest.mark.parametrize(
-    "told",
+    "messages",
     [
         (
             "Hi! I would like you to fix the login page of Atlas.",
@@ -153,9 +153,9 @@ def test_the_prompt_speaks_the_language_of_the_user(memory, home, clock, languag
         ("你好，麻烦帮我修复灯塔的登录页面。", "修复灯塔的登录页面", "换个话题，请写三月的发票。", "写三月的发票"),
     ],
 )
-def test_the_current_task_follows_from_the_message_before_the_prompt_is_built(memory, clock, told):
+def test_the_current_task_follows_from_the_message_before_the_prompt_is_built(memory, clock, messages):
     """In short, in the scratchpad of this very prompt; recorded, it is there in the next; left for another it stands among the recent."""
-    first, task, then, next_task = told
+    first, task, then, next_task = messages
     built = memory.prompts.build(first)
     assert task == built.task
     assert f"- {task}" in built.section("scratchpad").splitlines()

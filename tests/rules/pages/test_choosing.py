@@ -41,19 +41,19 @@ def user_page(*rows):
 @pytest.mark.spec("T-30", "S4-14")
 def test_rules_come_first_and_no_kind_has_more_than_five_lines():
     facts = [row(f"fact {place}", age=place) for place in range(7)]
-    told, further = memory_page(*facts, row("Be brief.", Kind.RULE, age=400), row("tea", Kind.PREFERENCE))
+    groups, further = memory_page(*facts, row("Be brief.", Kind.RULE, age=400), row("tea", Kind.PREFERENCE))
 
-    assert told == [("Rules", ["Be brief."]), ("Preferences", ["tea"]), ("Facts", [f"fact {place}" for place in range(5)])]
+    assert groups == [("Rules", ["Be brief."]), ("Preferences", ["tea"]), ("Facts", [f"fact {place}" for place in range(5)])]
     assert further == 2
 
 
 def test_what_matters_more_and_is_fresher_stands_first():
     """Importance times recency; what is pinned before both."""
-    told, _ = memory_page(
+    groups, _ = memory_page(
         row("old", age=90), row("new"), row("weighty", age=60, importance=0.9), row("pinned", age=80, pinned=True)
     )
 
-    assert told == [("Facts", ["pinned", "weighty", "new", "old"])]
+    assert groups == [("Facts", ["pinned", "weighty", "new", "old"])]
 
 
 @pytest.mark.spec("T-30")
@@ -85,7 +85,7 @@ def test_headings_are_read_in_both_languages():
 def test_the_page_about_the_user_has_what_is_known_of_them():
     """Not what is said of others, and no rules."""
     of_user = {"subject": "user"}
-    told = user_page(
+    groups = user_page(
         row("I am called Mei.", predicate="name", **of_user),
         row("I use Vim.", predicate="uses", **of_user),
         row("I live in Oslo.", predicate="lives in", **of_user),
@@ -96,7 +96,7 @@ def test_the_page_about_the_user_has_what_is_known_of_them():
         row("The sky is blue."),
     )
 
-    assert told == [
+    assert groups == [
         ("Basics", ["I am called Mei."]),
         ("Tools and languages", ["I use Vim."]),
         ("Surroundings", ["I live in Oslo."]),

@@ -33,9 +33,9 @@ def test_which_files_are_daily_logs(name: str, day: date | None) -> None:
 @pytest.mark.spec("S4-10")
 def test_an_entry() -> None:
     """It has its time, what is known of it, and its text."""
-    told = daily.entry("We chose Postgres. 我们选了 Postgres。\n", AT, {"source": "chat", "项目": "忆库"})
+    entry = daily.entry("We chose Postgres. 我们选了 Postgres。\n", AT, {"source": "chat", "项目": "忆库"})
 
-    assert '## 14:02:31\n<!-- {"source": "chat", "项目": "忆库"} -->\n\nWe chose Postgres. 我们选了 Postgres。\n' == told
+    assert '## 14:02:31\n<!-- {"source": "chat", "项目": "忆库"} -->\n\nWe chose Postgres. 我们选了 Postgres。\n' == entry
     assert "## 14:02:31\n\nWe chose Postgres.\n" == daily.entry("\n\nWe chose Postgres.  \n\n", AT)
 
 
@@ -62,12 +62,12 @@ def test_metadata_stays_in_its_comment() -> None:
 )
 def test_nothing_that_is_added_swallows_what_follows(text: str, ends: str) -> None:
     """A block of code or a comment that a text leaves open is closed; another text stays as it is."""
-    assert daily.closed(text).endswith(ends)
-    assert daily.closed(daily.closed(text)) == daily.closed(text)
+    assert daily.close_blocks(text).endswith(ends)
+    assert daily.close_blocks(daily.close_blocks(text)) == daily.close_blocks(text)
 
 
 @pytest.mark.parametrize(
-    ("page", "told"),
+    ("page", "page_after"),
     [
         ("", "# 2026-03-01\n\n## 14:02:31\n\nx\n"),
         ("# Mine 我的", "# Mine 我的\n\n## 14:02:31\n\nx\n"),
@@ -75,11 +75,11 @@ def test_nothing_that_is_added_swallows_what_follows(text: str, ends: str) -> No
         ("# Mine\n\n", "# Mine\n\n## 14:02:31\n\nx\n"),
     ],
 )
-def test_at_the_end_of_a_page(page: str, told: str) -> None:
+def test_at_the_end_of_a_page(page: str, page_after: str) -> None:
     """A new page begins with its title; what stood there stays, and the lines are those of the entry."""
     found = daily.append(page, daily.entry("x", AT), "2026-03-01")
 
-    assert told == found.text
+    assert page_after == found.text
     assert ["## 14:02:31", "", "x"] == found.text.split("\n")[found.first - 1 : found.last]
 
 
@@ -114,7 +114,7 @@ def added(page: str, topic: str, text: str) -> daily.Added:
 
 
 @pytest.mark.parametrize(
-    ("topic", "before", "behind"),
+    ("topic", "before", "after"),
     [
         ("Food 饮食", "- coffee at nine\n", "\n## Work"),
         ("food  饮食", "- coffee at nine\n", "\n## Work"),
@@ -124,11 +124,11 @@ def added(page: str, topic: str, text: str) -> daily.Added:
         ("New 新", "```\n\n## New 新\n\n", ""),
     ],
 )
-def test_under_a_topic(topic: str, before: str, behind: str) -> None:
+def test_under_a_topic(topic: str, before: str, after: str) -> None:
     """A note goes to the end of its section, whatever case and width the topic is in; one that is not there is made at the end."""
     found = added(PAGE, topic, "no sugar 不加糖")
 
-    assert f"{before}- no sugar 不加糖\n{behind}" in found.text
+    assert f"{before}- no sugar 不加糖\n{after}" in found.text
     assert ["- no sugar 不加糖"] == found.text.split("\n")[found.first - 1 : found.last]
     assert found.text.replace("- no sugar 不加糖\n", "").replace("\n", "").replace("## New 新", "") == PAGE.replace("\n", "")
 
@@ -169,12 +169,12 @@ def test_no_character_that_stood_there_is_lost(page: str, text: str) -> None:
         left = iter(found.text.split("\n"))
         assert all(line in left for line in page.rstrip("\n").split("\n"))
         shown = "\n".join(found.text.split("\n")[found.first - 1 : found.last])
-        assert daily.closed(text) in shown
+        assert daily.close_blocks(text) in shown
 
 
 def test_a_digest() -> None:
     """The points of a day, each on one line, and where the rest is."""
-    told = daily.digest(date(2026, 3, 1), ["We chose\nPostgres.", "定了数据库"])
+    digest = daily.digest(date(2026, 3, 1), ["We chose\nPostgres.", "定了数据库"])
 
-    assert "## 2026-03-01\n\n- We chose Postgres.\n- 定了数据库\n\n[2026-03-01.md](2026-03-01.md)\n" == told
-    assert re.search(f"^{daily.digest_heading(date(2026, 3, 1))}$", told, re.MULTILINE)
+    assert "## 2026-03-01\n\n- We chose Postgres.\n- 定了数据库\n\n[2026-03-01.md](2026-03-01.md)\n" == digest
+    assert re.search(f"^{daily.digest_heading(date(2026, 3, 1))}$", digest, re.MULTILINE)

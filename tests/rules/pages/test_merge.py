@@ -34,9 +34,9 @@ def test_who_changed_nothing_gives_way(base, new):
 
 @given(LINES, LINES, LINES)
 def test_no_new_line_of_either_is_lost(base, first, second):
-    told = merge(base, first, second).text.split("\n")
+    merged = merge(base, first, second).text.split("\n")
 
-    assert {*first.split("\n"), *second.split("\n")} - {*base.split("\n")} <= {*told}
+    assert {*first.split("\n"), *second.split("\n")} - {*base.split("\n")} <= {*merged}
 
 
 def test_long_texts_take_no_longer_than_they_are():

@@ -59,9 +59,9 @@ def test_every_line_is_read_back_as_it_was_meant(contents, at_most):
     """Whatever a memory says: what cannot be read back is left out and counted, and no region is longer than it may be."""
     rows = [Shown(content, f"0199-aaaa-{place:08x}") for place, content in enumerate(contents)]
     text, kept = body(("Facts", rows), at_most=at_most)
-    told = [item for item in region.items(text) if item.id]
+    items = [item for item in region.items(text) if item.id]
 
-    assert [(" ".join(row.content.split()), short(row.id)) for row in kept] == [(item.text, item.id) for item in told]
+    assert [(" ".join(row.content.split()), short(row.id)) for row in kept] == [(item.text, item.id) for item in items]
     assert len(text) <= at_most
     assert len(kept) == len(rows) or text.endswith(f"({len(rows) - len(kept)} more)")
     assert region.find(region.format_page(page(text), help="Kept.")) == page(text)
@@ -97,9 +97,9 @@ def test_markers_are_known_however_an_editor_writes_them():
 def test_a_wrapped_line_is_one_statement():
     """English with a space between its lines, Chinese without."""
     text = "- I live in Oslo and\n  work in Drammen #11112222\n- 我住在\n  奥斯陆。 (#33334444)\nA paragraph.\n\n1. Numbered"
-    told = [(item.text, item.id) for item in region.items(text)]
+    items = [(item.text, item.id) for item in region.items(text)]
 
-    assert told == [
+    assert items == [
         ("I live in Oslo and work in Drammen", "11112222"),
         ("我住在奥斯陆。", "33334444"),
         ("A paragraph.", None),
@@ -109,19 +109,19 @@ def test_a_wrapped_line_is_one_statement():
 
 def test_what_is_no_statement_is_kept_whole():
     text = "## Mine\n```python\n- no item\n```\n> quoted\n> twice\n| a | b |\n<!-- a\nnote -->\n---\n- said"
-    told = region.items(text)
+    items = region.items(text)
 
-    assert [item.text for item in told if item.statement] == ["said"]
-    assert "\n".join(item.raw for item in told) == text
-    assert told[-1].section == "Mine"
+    assert [item.text for item in items if item.statement] == ["said"]
+    assert "\n".join(item.raw for item in items) == text
+    assert items[-1].section == "Mine"
 
 
 def test_the_lines_of_people_are_told_by_their_numbers():
     text = region.format_page(page("- a"), help="Kept.")
     lines = text.split("\n")
-    told = [line for first, last in region.outside(text) for line in lines[first - 1 : last]]
+    lines_outside = [line for first, last in region.outside(text) for line in lines[first - 1 : last]]
 
-    assert told == ["# Memory", "", "", "Mine.", ""]
+    assert lines_outside == ["# Memory", "", "", "Mine.", ""]
 
 
 @pytest.mark.parametrize(

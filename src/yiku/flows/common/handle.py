@@ -1,5 +1,5 @@
 """
-`Handle`: store, scopes, clock and id source of a memory; `retry_if_stale`.
+`Handle`: everything a flow needs of a memory (store, settings, scopes, clock, models, paths, ids); `retry_if_stale`.
 
 A handle writes one scope and reads it, `public`, and the further scopes its settings name. The numbers
 of scopes are looked up once; a scope gets its number when something is first written to it.

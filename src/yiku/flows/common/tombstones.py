@@ -1,5 +1,5 @@
 """
-Reject erased content on every input path, and detect that an older copy was restored.
+Reject erased content on every input path; mirror erasures in files, to detect that an older copy was restored.
 
 A statement that was erased is refused whenever it is told, unless the caller says that it is meant. A turn
 that was said before the erasure is left out, or loses the sentences that were erased: it comes from an old

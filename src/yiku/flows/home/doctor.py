@@ -260,7 +260,7 @@ def _reapply_erasures(place: vault.Home, *, renumbered: bool) -> None:
     """
     Apply the home's erasures to an older database that took its place.
 
-    anew: it is not told anew to a store that was made in the place of a lost one, either
+    renumbered: apply every erasure that has a file, since a store made in the place of a lost one numbers its rows anew
     """
     store = SqliteStore(place.database, gate=place.write_lock, analyzer=analyze.VERSION, key=place.key())
     try:

@@ -115,7 +115,7 @@ class Replay:
                     f"this export holds the scope {checks.shown(item.scope)}; take it into yours (--as), or all scopes (--all)"
                 )
             self.finish()
-            if not scopes.allowed(item.scope):
+            if not scopes.is_valid(item.scope):
                 return self.problem(item.line, f"{checks.shown(item.scope)} is no name of a scope")
             self.handle = replace(self.handle, scope=item.scope)
             if not self.dry_run and self.handle.store.scope(item.scope) is None:

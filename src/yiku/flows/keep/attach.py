@@ -167,7 +167,7 @@ def content(handle: Handle, id: str) -> bytes:
 
 def find_in_turns(handle: Handle, scope: int, turns: Sequence[Turn]) -> list[Change]:
     """Return new attachments that these turns mention."""
-    found = attachments.found(turns)
+    found = attachments.all_files(turns)
     if not found:
         return []
     now = handle.now()

@@ -1,5 +1,5 @@
 """
-Count that a memory was retrieved, used or mentioned.
+Count that a memory was retrieved, used or mentioned, and postpone its expiry when it was of use.
 
 One update by row number, whatever the size of the store; the counters are facts, and what they are
 worth is computed when somebody asks (rules/finding/score.py). Being used or mentioned strengthens; being
@@ -42,5 +42,5 @@ def feedback(handle: Handle, id: str, access: str) -> SemanticMemory:
 
 def renewed(used: Sequence[SemanticMemory], at: datetime) -> list[UpdateMemory]:
     """Return the changes by which memories that were of use live longer; none where no end moves."""
-    moved = [(memory, retention.renewed(memory, at)) for memory in used]
+    moved = [(memory, retention.renewal(memory, at)) for memory in used]
     return [UpdateMemory(memory.n, columns, index_tokens(memory)) for memory, columns in moved if columns]

@@ -85,10 +85,10 @@ def lag(handle: Handle) -> int:
     if handle.settings.transcripts == "off" or handle.store.read_only or not own:
         return 0
     mark = Folder(handle.paths, own[0]).mark(handle.store.store_id) or Mark()
-    late, behind, count = handle.now() - timedelta(seconds=FOLLOW_S), mark.turns, 0
-    while turns := handle.store.turns(own, Turns(after=behind, hidden=True, limit=BATCH)):
+    late, upto, count = handle.now() - timedelta(seconds=FOLLOW_S), mark.turns, 0
+    while turns := handle.store.turns(own, Turns(after=upto, hidden=True, limit=BATCH)):
         waiting = [turn for turn in turns if turn.recorded_at < late]
-        count, behind = count + len(waiting), turns[-1].n
+        count, upto = count + len(waiting), turns[-1].n
         if len(waiting) < len(turns):
             break
     return count
@@ -148,7 +148,7 @@ def _append(handle: Handle, scope: int, folder: Folder, session: str, due: Seque
     if last is None:
         return
     if _known(handle, scope, [last]):
-        folder.append(session, due, behind=last)
+        folder.append(session, due, after=last)
         return
     folder.put_aside(folder.path / transcripts.file_name(session), handle.now())
     folder.append(session, due)

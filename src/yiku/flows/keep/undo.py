@@ -153,18 +153,18 @@ def depending(
         else:
             since["turn_state"] |= dict.fromkeys(range(change.row, change.row + change.count), change.transaction)
     ours = {change.transaction for change in done}
-    behind: dict[int, list[ChangeRow]] = {}
+    later: dict[int, list[ChangeRow]] = {}
     for table, rows in since.items():
         for change in handle.store.journal(handle.own(), table=table, row_ns=sorted(rows)) if rows else ():
             if change.transaction not in ours and change.transaction > rows.get(change.row, number):
-                behind.setdefault(change.transaction, []).append(change)
+                later.setdefault(change.transaction, []).append(change)
     fields = _fields(done) if by_field else None
-    for transaction in sorted(behind, reverse=True):
-        if (rows_of := behind.pop(transaction, None)) is None:
+    for transaction in sorted(later, reverse=True):
+        if (rows_of := later.pop(transaction, None)) is None:
             continue
-        taken_back = [other for other, earlier in behind.items() if is_undo_of(rows_of[0], earlier[0])]
+        taken_back = [other for other, earlier in later.items() if is_undo_of(rows_of[0], earlier[0])]
         for other in taken_back:
-            del behind[other]
+            del later[other]
         if not taken_back and transaction not in ignored and any(_clashes(change, fields) for change in rows_of):
             return rows_of[0]
     return None

@@ -1,5 +1,5 @@
 """
-Process pending turns: rules first, then the model queue.
+Process pending turns: rules first, then the model queue; count the memories that replies used.
 
 Turns are dealt with in the order in which they came, by rules first (by_rules.py). Where there is a model, what may hold more
 goes into the queue and is read by it (by_model.py). A mark in the scope says how far the turns are learned from. Every step can be

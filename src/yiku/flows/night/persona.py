@@ -111,4 +111,4 @@ def _is_ours(handle: Handle, item: region.Item) -> bool:
 
 
 def _digest(handle: Handle, version: str, body: str) -> str:
-    return handle.scope_seal(f"persona\0{region.digested(version, body)}").hex()[:12]
+    return handle.scope_seal(f"persona\0{region.without_blank_lines(version, body)}").hex()[:12]

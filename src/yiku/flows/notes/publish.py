@@ -339,4 +339,4 @@ def _seal(handle: Handle) -> hand_edits.Seal:
 
 
 def _digest(handle: Handle, version: str, body: str) -> str:
-    return handle.scope_seal(f"page\0{region.digested(version, body)}").hex()[:12]
+    return handle.scope_seal(f"page\0{region.without_blank_lines(version, body)}").hex()[:12]

@@ -207,7 +207,7 @@ def _persona(draft: _Draft, room: int) -> Fitted:
 
 def _style(draft: _Draft, room: int) -> Fitted:
     """How the user likes to be answered."""
-    entries = [lines.quoted(line) for line in draft.identity.summary("persona").splitlines()]
+    entries = [lines.quote_line(line) for line in draft.identity.summary("persona").splitlines()]
     return lines.fit(entries, room, heading=draft.label("style"), omitted=draft.label("left_out"), seal=draft.handle.seal)
 
 
@@ -225,7 +225,7 @@ def _catalogs(draft: _Draft, room: int) -> Fitted:
 
 def _user(draft: _Draft, room: int) -> Fitted:
     """The profile of the user; without a persona also how they like to be answered."""
-    entries = [lines.quoted(line) for line in draft.identity.summary("user").splitlines()]
+    entries = [lines.quote_line(line) for line in draft.identity.summary("user").splitlines()]
     known = lines.fit(entries, room, heading=draft.label("user"), omitted=draft.label("left_out"), seal=draft.handle.seal)
     draft.said |= {analyze.plain(entries[place].removeprefix("- ")) for place in known.shown}
     return known if draft.persona is not None else lines.together(known, _style(draft, room - known.tokens))
@@ -281,7 +281,7 @@ def _scratchpad(draft: _Draft, room: int) -> Fitted:
 def _listed(text: str, language: str) -> list[str]:
     """The lines of a scratchpad: a heading of ours stays one, all else is quoted."""
     ours = {f"## {label(f'scratchpad.{name}', language)}" for name in pads.SECTIONS}
-    return [line if line in ours else lines.quoted(line) for line in text.splitlines() if line.strip()]
+    return [line if line in ours else lines.quote_line(line) for line in text.splitlines() if line.strip()]
 
 
 def _runtime(draft: _Draft, room: int) -> Fitted:

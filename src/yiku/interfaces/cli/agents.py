@@ -36,7 +36,7 @@ def install(call: Call, *, agent: AgentName, project: Project = False, dry_run: 
     yiku install claude-code --dry-run
     yiku install codex --scope project
     """
-    wanted = _wanted(call, agent, project=project)
+    wanted = _installation_of(call, agent, project=project)
     changes = installing.plan(wanted)
     kept = []
     if not dry_run:
@@ -58,7 +58,7 @@ def uninstall(call: Call, *, agent: AgentName, project: Project = False, dry_run
     The rest of the agent's configuration stays unchanged. If nothing else has changed since the installation, the files
     are restored exactly.
     """
-    wanted = _wanted(call, agent, project=project)
+    wanted = _installation_of(call, agent, project=project)
     changes = installing.plan_removal(wanted)
     if not dry_run:
         installing.carry_out(changes, keep_backup=False)
@@ -71,7 +71,7 @@ def uninstall(call: Call, *, agent: AgentName, project: Project = False, dry_run
     call.answer({"uninstalled": done}, _format_changes(wanted, changes, [], removal=True, dry_run=dry_run), wanted=dry_run)
 
 
-def _wanted(call: Call, name: str, *, project: bool) -> Installation:
+def _installation_of(call: Call, name: str, *, project: bool) -> Installation:
     where = "project" if project or call.scope == "project" else "user"
     scope = None if call.scope in ("user", "project") else call.scope
     given = call.home or (os.environ.get("YIKU_HOME") if where == "user" else None)  # agents have other environments than a shell
@@ -119,12 +119,12 @@ def ingest(
     """
     with call.memory() as memory:
         done = memory.admin.ingest(budget_s=seconds)
-    call.answer({"ingested": json_output.plain(done)}, _ingested(done), wanted=bool(done.unreadable))
+    call.answer({"ingested": json_output.plain(done)}, _format_ingested(done), wanted=bool(done.unreadable))
     if done.turns:
         call.hint("`yiku learn` learns from them.")
 
 
-def _ingested(done: Ingested) -> Iterator[str]:
+def _format_ingested(done: Ingested) -> Iterator[str]:
     if not done.events and not done.waiting and not done.unreadable:
         yield "nothing to record"
         return

@@ -202,12 +202,12 @@ def main(arguments: Sequence[str]) -> int:
         stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # a narrow terminal is no reason to fail
     try:
         with streams.answering():  # what was printed past `Call.answer`: help, an export
-            return _done(arguments)
+            return _run_command(arguments)
     except streams.AnswerLost as lost:
-        return _lost(lost)
+        return _report_lost_answer(lost)
 
 
-def _done(arguments: Sequence[str]) -> int:
+def _run_command(arguments: Sequence[str]) -> int:
     app = typer.Typer(
         cls=Verbs,
         add_completion=False,
@@ -227,7 +227,7 @@ def _done(arguments: Sequence[str]) -> int:
     except streams.AnswerLost:
         raise
     except YikuError as error:
-        return _report(arguments, type(error).__name__, error.detail, error.advice, _code(error))
+        return _report(arguments, type(error).__name__, error.detail, _advice(arguments, error), _code(error))
     except Misread as error:
         return _report(arguments, "Usage", error.format_message(), _help_for(error), error.exit_code)
     except (KeyboardInterrupt, typer.Abort):
@@ -242,7 +242,7 @@ def _done(arguments: Sequence[str]) -> int:
     return code if isinstance(code, int) else 0
 
 
-def _lost(lost: streams.AnswerLost) -> int:
+def _report_lost_answer(lost: streams.AnswerLost) -> int:
     """Report that the answer could not be written."""
     if isinstance(lost, streams.NobodyReads):
         return call.NOBODY_READS
@@ -254,14 +254,24 @@ def _code(error: YikuError) -> int:
     return USAGE if isinstance(error, InvalidInput) else call.CANNOT
 
 
+def _advice(arguments: Sequence[str], error: YikuError) -> str:
+    """Return what to do; for a wrong value that has no advice of its own, where the right ones are listed."""
+    verb, _ = _verb_and_json(arguments)
+    return error.advice if type(error) is not InvalidInput or verb is None else _shows_help(f"yiku {verb}")
+
+
 def _help_for(error: Any) -> str:
     path = getattr(getattr(error, "ctx", None), "command_path", "yiku")
-    return f"`{path} --help` shows what it takes."
+    return "`yiku --help` lists the commands." if path == "yiku" else _shows_help(path)
+
+
+def _shows_help(command: str) -> str:
+    return f"`{command} --help` shows what it takes."
 
 
 def _report(arguments: Sequence[str], type_: str, message: str, advice: str, code: int) -> int:
     """Print what went wrong and what to do."""
-    verb, as_json = _asked(arguments)
+    verb, as_json = _verb_and_json(arguments)
     if as_json:
         try:
             with streams.answering():
@@ -278,7 +288,7 @@ def _report(arguments: Sequence[str], type_: str, message: str, advice: str, cod
     return code
 
 
-def _asked(arguments: Sequence[str]) -> tuple[str | None, bool]:
+def _verb_and_json(arguments: Sequence[str]) -> tuple[str | None, bool]:
     """Return the verb and whether JSON is wanted, from a possibly invalid command line."""
     ours = [*arguments[: arguments.index("--")]] if "--" in arguments else [*arguments]
     verb = next((word for word in ours if word in VERBS), None)

@@ -1,5 +1,5 @@
 """
-Commands that explain and check statements: why, audit.
+Commands that explain one memory or audit all of them: why, audit.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def audit(
         "details": dict(found.details),
         "page": found.page,
     }
-    call.answer(data, _told(found), wanted=bool(found.over))
+    call.answer(data, _format_audit(found), wanted=bool(found.over))
     if found.over:
         raise typer.Exit(1)
 
@@ -87,5 +87,5 @@ def _budgets(given: list[str]) -> dict[str, float] | None:
     return found or None
 
 
-def _told(found: Audit) -> list[str]:
+def _format_audit(found: Audit) -> list[str]:
     return [*terminal.markdown(found.page)]

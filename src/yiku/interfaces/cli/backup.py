@@ -39,10 +39,10 @@ def backup(
     """
     with call.memory() as memory, _show_activity(call, "verifying"):
         made = memory.admin.backup(to, nightly=nightly)
-    call.answer({"backup": json_output.plain(made)}, _made(made))
+    call.answer({"backup": json_output.plain(made)}, _format_backup(made))
 
 
-def _made(made: Backup | None) -> Iterator[str]:
+def _format_backup(made: Backup | None) -> Iterator[str]:
     if made is None:
         yield "no backup needed: the last one is less than 20 hours old, or nightly backups are off"
         return
@@ -76,7 +76,7 @@ def restore_backup(
     The present state becomes a backup itself, so this can be reversed. A database that no longer opens is moved
     to damaged/ in the home.
     """
-    from yiku.memory import restore_backup as restore
+    from yiku.maintenance import restore_backup as restore
 
     found = restore(call.home, name, scope=call.scope, dry_run=True)
     if not dry_run:
@@ -84,19 +84,19 @@ def restore_backup(
             _confirm(call, found)
         with _show_activity(call, "restoring"):
             found = restore(call.home, name, scope=call.scope)
-    call.answer({"restored": json_output.plain(found)}, _lost(found) if dry_run else _back(found))
+    call.answer({"restored": json_output.plain(found)}, _format_plan(found) if dry_run else _format_restored(found))
 
 
 def _confirm(call: Call, found: Restored) -> None:
     """Ask before restoring; refuse without a terminal."""
     if call.json or not sys.stdin.isatty():
         raise InvalidInput("this restores the whole home: add --yes to confirm, or --dry-run to see what would be lost")
-    for line in _lost(found):
+    for line in _format_plan(found):
         call.note(line)
     typer.confirm("Go back to it?", abort=True, err=True)
 
 
-def _lost(found: Restored) -> Iterator[str]:
+def _format_plan(found: Restored) -> Iterator[str]:
     yield f"{found.name} is sound, made {terminal.when(found.made_at.astimezone())}"
     if found.changes is None:
         yield "  the database does not open; it would be moved to damaged/, with everything after the backup"
@@ -106,7 +106,7 @@ def _lost(found: Restored) -> Iterator[str]:
     yield from _list_missing(found)
 
 
-def _back(found: Restored) -> Iterator[str]:
+def _format_restored(found: Restored) -> Iterator[str]:
     yield f"{terminal.paint('restored', 'green')} {found.name}"
     if found.kept:
         yield f"  to reverse this: yiku restore-backup {found.kept}"

@@ -179,7 +179,7 @@ def command(verb: str, function: Callable[..., None]) -> Any:
     own = inspect.signature(function, eval_str=True)
 
     @functools.wraps(function)
-    def called(*, ctx: typer.Context, **given: Any) -> None:
+    def run_verb(*, ctx: typer.Context, **given: Any) -> None:
         before: Mapping[str, Any] = ctx.obj or {}
         shared: dict[str, Any] = {name: given.pop(name) or before.get(name) or default for name, (_, default) in GLOBAL.items()}
         if (limit := given.get("limit")) is not None and limit < 1:
@@ -204,22 +204,22 @@ def command(verb: str, function: Callable[..., None]) -> Any:
         from yiku.interfaces.cli import complete
 
         parameters = [one.replace(annotation=complete.offering(verb, one.name, one.annotation)) for one in parameters]
-    del called.__wrapped__  # else the hints are read from the function behind it
-    called.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    called.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    del run_verb.__wrapped__  # else the hints are read from the function behind it
+    run_verb.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    run_verb.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     app = typer.Typer(add_completion=False, rich_markup_mode=None, context_settings=HELP)
-    app.command(verb)(called)
-    return light(typer.main.get_command(app), called.__annotations__)
+    app.command(verb)(run_verb)
+    return light(typer.main.get_command(app), run_verb.__annotations__)
 
 
 def takes(more: Mapping[str, Any]) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Add these options to a function that takes **details."""
 
-    def marked(function: Callable[..., None]) -> Callable[..., None]:
+    def add_options(function: Callable[..., None]) -> Callable[..., None]:
         function.more = more  # type: ignore[attr-defined]
         return function
 
-    return marked
+    return add_options
 
 
 def light(command: Any, hints: Mapping[str, Any]) -> Any:

@@ -55,7 +55,7 @@ def _sessions(memory: Memory) -> Iterable[str]:
 
 
 def _scopes(memory: Memory) -> Iterable[str]:
-    from yiku.memory import scope_names
+    from yiku.maintenance import scope_names
 
     return scope_names(memory)
 
@@ -86,13 +86,13 @@ def offering(verb: str, name: str, hint: Any) -> Any:
     if get_origin(hint) is not Annotated or not (names_of or listed):
         return hint
 
-    def completed(ctx: typer.Context, incomplete: str) -> list[str]:
+    def complete(ctx: typer.Context, incomplete: str) -> list[str]:
         found = listed() if listed else _from_home(ctx, names_of) if names_of else ()
         return [word for word in found if word.startswith(incomplete) and _WORD.fullmatch(word)]
 
     kind, info = get_args(hint)
     info = copy.copy(info)
-    info.autocompletion = completed
+    info.autocompletion = complete
     return Annotated[kind, info]
 
 

@@ -31,7 +31,7 @@ Name = str | None
 def erase(
     call: Call,
     *,
-    id: Annotated[Name, typer.Argument(metavar="[ID]", help="A memory or a turn.")] = None,
+    id: Annotated[Name, typer.Argument(metavar="ID", help="A memory or a turn.")] = None,
     session: Annotated[Name, typer.Option(help="Everything in this session.")] = None,
     source: Annotated[Name, typer.Option(metavar="NAME", help="Everything from an origin, an agent or an actor.")] = None,
     since: Annotated[Name, typer.Option(metavar="TIME", help="Everything said since then.")] = None,

@@ -215,7 +215,7 @@ def context(
 def traces(
     call: Call,
     *,
-    keyword: Annotated[Name, typer.Argument(metavar="[KEYWORD]", help="Words in a message, a tool call or its result.")] = None,
+    keyword: Annotated[Name, typer.Argument(metavar="KEYWORD", help="Words in a message, a tool call or its result.")] = None,
     session: Annotated[Name, typer.Option(help="Only this session.")] = None,
     role: Annotated[Name, typer.Option(help="user, assistant, system or tool.")] = None,
     tool: Annotated[Name, typer.Option(help="Only turns that called this tool.")] = None,

@@ -161,7 +161,7 @@ def _changes(found: list[ChangeRow]) -> Iterator[str]:
 
 
 def config(
-    call: Call, *, names: Annotated[list[str] | None, typer.Argument(metavar="[NAME]...", help="Only these settings.")] = None
+    call: Call, *, names: Annotated[list[str] | None, typer.Argument(metavar="NAME", help="Only these settings.")] = None
 ) -> None:
     """
     Show each setting, its value and its origin.
@@ -196,7 +196,7 @@ def _value(value: object) -> str:
 def completion(
     call: Call,
     *,
-    shell: Annotated[str | None, typer.Argument(metavar="[bash|zsh|fish]", help="The shell [default: yours].")] = None,
+    shell: Annotated[str | None, typer.Argument(metavar="bash|zsh|fish", help="The shell [default: yours].")] = None,
 ) -> None:
     """
     Print a completion script for your shell.

@@ -34,8 +34,10 @@ UNKNOWN_SHOWN = 5  # files of no known format
 def import_(
     call: Call,
     *,
-    source: Annotated[str, typer.Argument(metavar="[FORMAT]", help=f"One of {', '.join(FORMATS)}; else it is detected.")],
-    path: Annotated[str | None, typer.Argument(metavar="PATH", help="A file, a zip archive, or a folder.")] = None,
+    source: Annotated[
+        str, typer.Argument(metavar="FORMAT|PATH", help=f"A path; its format is detected. Or one of {', '.join(FORMATS)}.")
+    ],
+    path: Annotated[str | None, typer.Argument(metavar="PATH", help="After a format: a file, a zip archive, or a folder.")] = None,
     all_: Annotated[bool, typer.Option("--all", help="Import all scopes of an export, under their own names.")] = False,
     as_: Annotated[str | None, typer.Option("--as", metavar="SCOPE", help="Import an export of one scope into this scope.")] = None,
     trust: Annotated[bool, typer.Option("--trust", help="These files are yours: keep their origins, pins and rules.")] = False,
@@ -52,7 +54,7 @@ def import_(
     The format is detected by what is in a file, or named before the path. Lines and conversations that
     cannot be read are listed and skipped. Importing again adds nothing. Exits 1 if nothing could be read.
     """
-    name, where = _asked(source, path)
+    name, where = _parse_place(source, path)
     if as_ is not None and name not in (None, "yiku"):
         raise InvalidInput("--as is for exports of Yiku; for other formats use --scope")
     found = formats.find(where, name)
@@ -60,7 +62,7 @@ def import_(
     if as_ is not None and kinds != ["yiku"]:
         raise InvalidInput("--as is for exports of Yiku; for other formats use --scope")
     options = {"scope": as_, "everything": all_, "trust": trust, "dry_run": dry_run}
-    with call.memory() as memory, _watched(call, formats.size(found)) as consumed:
+    with call.memory() as memory, _progress_bar(call, formats.size(found)) as consumed:
         done = [*run.each(memory, found, progress=consumed, **options)]  # type: ignore[arg-type]
     total = _total(done)
     listed = [
@@ -75,7 +77,7 @@ def import_(
     ]
     again = ["yiku", "import", *([name] if name else []), shlex.quote(str(path or source))]
     again += [*(["--all"] if all_ else []), *(["--as", as_] if as_ else []), "--trust"]
-    lines = [*_summary(total, done, dry_run), *_unknown(found), *_lowered(total["lowered"], " ".join(again))]
+    lines = [*_summary(total, done, dry_run), *_format_unknown(found), *_format_lowered(total["lowered"], " ".join(again))]
     total["unknown"] = [str(place) for place in found.unknown]
     answer = {"source": name or " ".join(kinds), "dry_run": dry_run, "total": total, "files": listed}
     call.answer(answer, lines, wanted=bool(total["problems"]))
@@ -83,7 +85,7 @@ def import_(
         raise typer.Exit(NOTHING_READ)
 
 
-def _asked(source: str, path: str | None) -> tuple[str | None, Path]:
+def _parse_place(source: str, path: str | None) -> tuple[str | None, Path]:
     """Return the format, if one was named, and the path. Raises InvalidInput."""
     if path is None and source.strip() and source not in formats.FORMATS:
         return None, Path(source).expanduser()
@@ -94,7 +96,7 @@ def _asked(source: str, path: str | None) -> tuple[str | None, Path]:
 
 
 @contextlib.contextmanager
-def _watched(call: Call, size_bytes: int) -> Iterator[Callable[[int], None] | None]:
+def _progress_bar(call: Call, size_bytes: int) -> Iterator[Callable[[int], None] | None]:
     """Show a progress bar of bytes read on stderr if it is a terminal."""
     if call.quiet or not sys.stderr.isatty():
         yield None
@@ -119,7 +121,7 @@ def _total(done: Sequence[Done]) -> dict[str, Any]:
     return {"files": len(done), **counts, "skipped": dict(sorted(skipped.items())), "lowered": dict(sorted(lowered.items()))}
 
 
-def _formats(done: Sequence[Done]) -> Iterator[str]:
+def _format_formats(done: Sequence[Done]) -> Iterator[str]:
     """Yield a line for each format: how many conversations, and from when to when."""
     for name in dict.fromkeys(one.format for one in done):
         of = [one for one in done if one.format == name]
@@ -133,7 +135,7 @@ def _formats(done: Sequence[Done]) -> Iterator[str]:
             yield f"  {formats.FORMATS[name].title}: {', '.join(parts)}"
 
 
-def _unknown(found: formats.Found) -> Iterator[str]:
+def _format_unknown(found: formats.Found) -> Iterator[str]:
     """Yield a line on files of no known format."""
     if found.unknown:
         names = [terminal.harmless(place.name) for place in found.unknown[:UNKNOWN_SHOWN]]
@@ -141,7 +143,7 @@ def _unknown(found: formats.Found) -> Iterator[str]:
         yield f"  {terminal.plural(len(found.unknown), 'file')} of no known format: {', '.join(names)}{f' and {more} more' if more else ''}"
 
 
-def _lowered(lowered: Mapping[str, int], again: str) -> Iterator[str]:
+def _format_lowered(lowered: Mapping[str, int], again: str) -> Iterator[str]:
     """Yield what is trusted less than the files claim, and how to trust them."""
     names = {"statements": "statement", "rules": "rule", "pins": "pin", "turns": "turn"}
     if counts := [terminal.plural(lowered[what], name) for what, name in names.items() if lowered.get(what)]:
@@ -156,7 +158,7 @@ def _summary(total: dict[str, Any], done: Sequence[Done], dry_run: bool) -> Iter
         kept = terminal.plural(total["notes"], "note") + (f", {kept}" if total["turns"] or total["memories"] else "")
     files = terminal.plural(total["files"], "file")
     yield f"{terminal.paint(verb, 'green')} {kept} from {terminal.plural(total['records'], 'record')} in {files}"
-    yield from _formats(done)
+    yield from _format_formats(done)
     if total["known"]:
         yield f"  {total['known']:,} already known"
     if total["skipped"]:

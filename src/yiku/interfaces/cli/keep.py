@@ -215,7 +215,7 @@ def update(
     call: Call,
     *,
     id: Id,
-    statement: Annotated[Name, typer.Argument(metavar="[TEXT]", help="The new text; - reads it from stdin.")] = None,
+    statement: Annotated[Name, typer.Argument(metavar="TEXT", help="The new text; - reads it from stdin.")] = None,
     **details: Any,
 ) -> None:
     """
@@ -252,7 +252,7 @@ def feedback(
 def forget(
     call: Call,
     *,
-    id: Annotated[Name, typer.Argument(metavar="[ID]", help="A memory or a turn.")] = None,
+    id: Annotated[Name, typer.Argument(metavar="ID", help="A memory or a turn.")] = None,
     session: Annotated[Name, typer.Option(help="Everything in this session.")] = None,
     since: Annotated[Name, typer.Option(metavar="TIME", help="Everything said since then.")] = None,
     until: Annotated[Name, typer.Option(metavar="TIME", help="Everything said until then.")] = None,
@@ -318,7 +318,7 @@ def undo(
     operation: Annotated[
         str, typer.Argument(metavar="NUMBER|RUN", help="The number printed by the change, or listed by yiku journal; or a run.")
     ],
-    item: Annotated[int | None, typer.Argument(metavar="[ITEM]", help="Only this decision of the run, by its number.")] = None,
+    item: Annotated[int | None, typer.Argument(metavar="ITEM", help="Only this decision of the run, by its number.")] = None,
     dry_run: DryRun = False,
 ) -> None:
     """

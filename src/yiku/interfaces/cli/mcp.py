@@ -40,7 +40,7 @@ def mcp(
     Serve memory to an agent as an MCP server.
 
     An agent starts it and speaks to it over stdin and stdout. With --http it serves several clients that have the
-    token. Needs pip install "yiku[mcp]".
+    token. Needs pip install '.[mcp]' in a checkout.
 
     \b
     yiku mcp
@@ -92,7 +92,7 @@ def _token(memory: Memory, file: Path | None) -> str:
 def _parts(call: Call) -> tuple[OpenHome, Tools]:
     """Return the home and the tools of a server."""
     if importlib.util.find_spec("mcp") is None:
-        raise ExtraMissing("the MCP server")
+        raise ExtraMissing("the MCP server is not installed")
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="yiku mcp: %(message)s")
     logging.getLogger("mcp").setLevel(logging.CRITICAL)  # the SDK quotes what it could not read; what fails, `server` says
     from yiku.interfaces.mcp.home import OpenHome

@@ -94,13 +94,13 @@ def _lines(done: NightReport) -> Iterator[str]:
     for note in done.notes:
         yield f"{terminal.paint('!', 'yellow')} {terminal.harmless(note)}"
     if any(item.operation for item in done.items):
-        yield f"  `yiku undo {done.run}` undoes all of this"
+        yield f"  `yiku undo {terminal.short(done.run)}` undoes all of this"
 
 
 def report(
     call: Call,
     *,
-    run: Annotated[str | None, typer.Argument(metavar="[RUN]", help="A night, by the end of its name [default: the last].")] = None,
+    run: Annotated[str | None, typer.Argument(metavar="RUN", help="A night, by the end of its name [default: the last].")] = None,
 ) -> None:
     """
     Show what a night decided, and why.

@@ -32,13 +32,13 @@ def check(
 
     Writes nothing; exits 1 if something is wrong. By default every row is checked against its digest, and the journal against its chain.
     """
-    from yiku import memory
+    from yiku import maintenance
 
     if quick and deep:
         raise InvalidInput("give --quick or --deep, not both")
     depth: Literal["quick", "full", "deep"] = "quick" if quick else "deep" if deep else "full"
     with _progress(call) as progress:
-        found = memory.check(call.home, depth, progress=progress)
+        found = maintenance.check(call.home, depth, progress=progress)
     call.answer({"check": json_output.plain(found), "sound": not found.problems}, _format_check(found))
     if found.problems:
         call.hint("`yiku repair --dry-run` shows what can be repaired, and from what.")
@@ -72,14 +72,14 @@ def repair(
     Uses what can still be read there, and the backups; with --rebuild also the transcripts. The damaged file is kept in
     damaged/. Close other programs that have this home open first.
     """
-    from yiku import memory
+    from yiku import maintenance
 
     with _progress(call) as progress:
-        found = memory.repair(call.home, dry_run=True, accept=accept, rebuild=rebuild, progress=progress)
+        found = maintenance.repair(call.home, dry_run=True, accept=accept, rebuild=rebuild, progress=progress)
     if found.problems and not dry_run:
         _ask(call, found, accept=accept, yes=yes)
         with _progress(call) as progress:
-            found = memory.repair(call.home, accept=accept, rebuild=rebuild, progress=progress)
+            found = maintenance.repair(call.home, accept=accept, rebuild=rebuild, progress=progress)
     call.answer({"repair": json_output.plain(found)}, _format_repair(found), wanted=bool(found.lost))
 
 

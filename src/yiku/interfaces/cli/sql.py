@@ -1,5 +1,5 @@
 """
-Command for a select statement on a home's tables.
+The command `sql`: run a select statement on a home's tables.
 """
 
 from __future__ import annotations

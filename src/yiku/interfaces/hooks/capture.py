@@ -1,5 +1,5 @@
 """
-The capture hook: append an agent's event to the inbox of a home, in milliseconds, and never fail the agent.
+The hook: append an agent's event to the inbox and print memories for its prompt, in milliseconds, never failing the agent.
 
     yiku hook prompt --agent claude-code < event.json
 

@@ -1,5 +1,5 @@
 """
-Format the memories for a prompt as the JSON that a hook prints.
+Format the memories for a prompt as the JSON that a hook prints, and forget those that were not delivered.
 
     {"hookSpecificOutput": {"hookEventName": "UserPromptSubmit", "additionalContext": "<yiku-memory …>"}}
 

@@ -1,5 +1,5 @@
 """
-The formats that can be imported, and how each is told from the others: by what is in a file, not by its name.
+Table of importable formats, and detection of a file's format by its content, not its name.
 
 A format is a module with `read(place, consumed=…)`, which yields records. `detect` looks at the beginning of a file: at the keys of its
 first objects. The order of the table decides where two formats would fit.

@@ -1,5 +1,5 @@
 """
-Read the objects of a JSON file one by one: those of a list, or those that stand one behind the other.
+Read the objects of a JSON file one by one: the items of a list, or objects that follow each other.
 
 Exports of chats are one list on one line, of any size. Only the object at hand is held in memory, at most `ITEM_BYTES` of it: a
 scanner follows brackets and texts and cuts the file into objects, and each is parsed on its own. So an object that is not JSON

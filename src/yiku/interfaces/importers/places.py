@@ -1,5 +1,5 @@
 """
-Where an importer reads from: a file, or a file inside a zip archive, which is read as it is without being unpacked.
+Open a file, or a file inside a zip archive without unpacking it, as the source of an importer.
 
 An archive may hold at most 10,000 files and be packed at most a hundredfold, and what is read of it may be 2 GiB unpacked: an
 export of years of chats is far below that, and a small file cannot fill the memory or the disk. Files that are not packed may have

@@ -1,5 +1,5 @@
 """
-Import files of any known format into a memory.
+Import files of any known format into a memory, in batches that can be repeated.
 
     found = formats.find(Path("export.zip"))
     for done in run.each(memory, found, dry_run=True):

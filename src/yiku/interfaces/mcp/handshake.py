@@ -1,5 +1,5 @@
 """
-Answer a client's `initialize` on stdin before the SDK is loaded, which takes three times as long as all else of a start.
+Answer a client's `initialize` on stdin before the SDK is loaded, so that the server starts in a third of the time.
 
 A client of a version with a handshake waits for this answer, and for no other. It says what the SDK would say
 (tests/interfaces/test_mcp.py holds both in step); the SDK is handed the same line later, and its own answer is left out.

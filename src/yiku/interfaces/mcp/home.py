@@ -1,5 +1,5 @@
 """
-The memory behind an MCP server: open it in a thread, retry if that fails, count what was shown after each answer.
+`OpenHome`, the memory behind an MCP server: open it in a thread, retry if that fails, count what answers showed.
 
 A server that cannot open its home still answers: each call says what is wrong and what to do, and works again once it is mended.
 """

@@ -1,5 +1,5 @@
 """
-The table of tools, from which all schemas are made: names, arguments with types and bounds, results, hints.
+Table of the tools for models: names, arguments with types and bounds, results, hints. All schemas are made from it.
 
 What a model reads about them stands in prompts/tools.*.toml, under the same names. The order is part of the table: a list of tools
 is the same bytes each time, so that a host can cache its prompt.

@@ -1,5 +1,5 @@
 """
-Decide what a new statement does to earlier ones; the only place where a correction is decided.
+Decide what a new statement does to earlier ones (confirm, replace, flag); the only place where a correction is decided.
 
 The versions of a slot form a chain in the order in which they were *said* (then the place in the
 session, then the order of arrival); each ends where the next begins, and the last is live. A new
@@ -60,10 +60,10 @@ def text_hash(text: str, slot: Slot | None) -> bytes:
 
 def _words(text: str) -> str:
     """Normalize width, the case of plain words and punctuation around them; a question mark stays."""
-    told = normal(text.strip())
-    words = (word.strip(_AROUND) for word in _BETWEEN.split(told))
+    normalized = normal(text.strip())
+    words = (word.strip(_AROUND) for word in _BETWEEN.split(normalized))
     plain = (word.casefold() if word.istitle() or word.isupper() or word.islower() else word for word in words if word)
-    return " ".join(plain) + ("?" if told.endswith("?") else "")
+    return " ".join(plain) + ("?" if normalized.endswith("?") else "")
 
 
 def key(memory: SemanticMemory) -> tuple[datetime, int, int]:

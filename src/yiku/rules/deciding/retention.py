@@ -1,5 +1,5 @@
 """
-Compute when a memory expires: from its kind, priority and session, or the times given.
+Compute when a memory expires: from its kind, priority and session, the times given, and its use.
 
 What was said decides, in this order: a time, that it is for one session, a priority, the kind. Nothing permanent has an
 end. A rule for one task ends a day after the session in which it was said; a rule of behaviour never does, and is
@@ -61,7 +61,7 @@ def until(
     return Retention(priority, now + PRIORITY_DAYS[priority] * DAY)
 
 
-def renewed(memory: SemanticMemory, used_at: datetime) -> dict[str, Any]:
+def renewal(memory: SemanticMemory, used_at: datetime) -> dict[str, Any]:
     """
     The columns that change when a memory was used: its end moves as far ahead as its priority or ttl_days say.
 

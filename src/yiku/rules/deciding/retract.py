@@ -39,8 +39,8 @@ def takes_back(text: str, clause: Clause) -> bool:
         return clause.bare and not clause.values
     if not (clause.jest or clause.cue == "retracts") or len(clause.beside) > NAMES_IT:
         return False
-    alone = len(clause.beside) <= 1 and not clause.values
-    return alone or lists.has(folded(text[clause.start : clause.end]), "slots.said")  # what I told you about the shed
+    nothing_else = len(clause.beside) <= 1 and not clause.values
+    return nothing_else or lists.has(folded(text[clause.start : clause.end]), "slots.said")  # what I told you about the shed
 
 
 def marker(text: str) -> Marker | None:
@@ -60,8 +60,10 @@ def marker(text: str) -> Marker | None:
 
 def rest(text: str) -> str:
     """Return the part of a text that is not the retraction, from its first such clause to its last."""
-    told = [clause for clause in read(text) if not (takes_back(text, clause) or clause.bare or (clause.slip and not clause.slots))]
-    return text[told[0].start : told[-1].end] if told else ""
+    others = [
+        clause for clause in read(text) if not (takes_back(text, clause) or clause.bare or (clause.slip and not clause.slots))
+    ]
+    return text[others[0].start : others[-1].end] if others else ""
 
 
 def states(text: str) -> bool:
@@ -71,12 +73,12 @@ def states(text: str) -> bool:
 
 def says_more(text: str) -> bool:
     """Whether a text says more than the retraction and a word or two of why."""
-    told = rest(text)
-    return states(told) or any(len(clause.beside) >= ENOUGH and clause.plain for clause in read(told))
+    remaining = rest(text)
+    return states(remaining) or any(len(clause.beside) >= ENOUGH and clause.plain for clause in read(remaining))
 
 
 def target(
-    new: SemanticMemory, told: Sequence[SemanticMemory], sort: Marker, recent: Sequence[SemanticMemory] | None = None
+    new: SemanticMemory, earlier: Sequence[SemanticMemory], sort: Marker, recent: Sequence[SemanticMemory] | None = None
 ) -> SemanticMemory | None:
     """
     Return the retracted statement: in the session the one that is named, else the last; elsewhere only a named one.
@@ -95,7 +97,7 @@ def target(
         most = max(found, key=lambda one: one[:2], default=None)
         return most[2] if most is not None and most[0] >= least else None
 
-    by_same = [memory for memory in told if any(source.actor == actor for source in memory.sources)]
+    by_same = [memory for memory in earlier if any(source.actor == actor for source in memory.sources)]
     if sort == "slip":
         near = [memory for memory in by_same if new.said_at - memory.said_at <= SLIP_REACHES and not _same(new, memory)]
         return best(near, 2)
@@ -130,5 +132,5 @@ def _one_slot(new: SemanticMemory, memory: SemanticMemory) -> bool:
 
 def _same(new: SemanticMemory, memory: SemanticMemory) -> bool:
     """Whether a statement says the same as the new one."""
-    told = new.object and memory.object and _one_slot(new, memory)
-    return bool(told) and canonical.same(new.object or "", new.said_at, memory.object or "", memory.said_at)
+    same_slot = new.object and memory.object and _one_slot(new, memory)
+    return bool(same_slot) and canonical.same(new.object or "", new.said_at, memory.object or "", memory.said_at)

@@ -37,12 +37,12 @@ def read(text: str, *, speaker: str | None = None, names: Sequence[str] = ()) ->
     """
     if len(text) > LONGEST_STATEMENT:
         return None
-    told = [clause for clause in clauses(text) if not clause.bare or clause.mood is Mood.ASKED]
-    stating = [(clause, filled) for clause in told if (filled := plain_slot(clause)) is not None]
+    candidates = [clause for clause in clauses(text) if not clause.bare or clause.mood is Mood.ASKED]
+    stating = [(clause, filled) for clause in candidates if (filled := plain_slot(clause)) is not None]
     if not stating:
         return None
     said = {id(clause) for clause, _ in stating}
-    if any(_stands_beside(other, *stating[0]) for other in told if id(other) not in said):
+    if any(_stands_beside(other, *stating[0]) for other in candidates if id(other) not in said):
         return None
     first, *others = [slot_for(text, clause, filled, speaker=speaker, names=names) for clause, filled in stating]
     again = all(first.key == other.key and canonical.form(first.object) == canonical.form(other.object) for other in others)
@@ -61,8 +61,8 @@ def plain_slot(clause: Clause, *, hedged: bool = False) -> Filled | None:
 
 def filled_by(clause: Clause) -> Filled | None:
     """Choose the slot that a clause fills: that of its own subject, or the opposite of the one it denies."""
-    told = [slot for slot in clause.slots if slot.subject in (clause.subject, USER)]
-    filled = min(told, key=lambda slot: slot.predicate == SCHEDULED, default=None)  # of one value the deadline before the date
+    own = [slot for slot in clause.slots if slot.subject in (clause.subject, USER)]
+    filled = min(own, key=lambda slot: slot.predicate == SCHEDULED, default=None)  # of one value the deadline before the date
     if filled is None or filled.denial or not (clause.denied or clause.cue == "ends"):
         return filled
     denial = next((one.name for one in built_in().predicates.values() if one.opposite == filled.predicate), None)
@@ -136,10 +136,10 @@ def is_past(text: str, of: str | None = None) -> bool:
 
     of: the value that is spoken of, where the caller named it: one clause may tell how it is, another how something was
     """
-    told = _telling(text)
+    assertions = _telling(text)
     if of is not None and fold(of) in fold(text):
-        told = [clause for clause in told if fold(of) in fold(text[clause.start : clause.end])] or told
-    return bool(told) and all(_is_over(clause) for clause in told)
+        assertions = [clause for clause in assertions if fold(of) in fold(text[clause.start : clause.end])] or assertions
+    return bool(assertions) and all(_is_over(clause) for clause in assertions)
 
 
 def _is_over(clause: Clause) -> bool:
@@ -149,10 +149,10 @@ def _is_over(clause: Clause) -> bool:
 
 def is_open(text: str) -> bool:
     """Whether everything in a text is planned, wished, hearsay or undecided."""
-    told = _telling(text)
-    return bool(told) and all(
+    assertions = _telling(text)
+    return bool(assertions) and all(
         clause.hedged or (clause.tense is Tense.PLANNED and not clause.possible) or clause.mood in (Mood.SUPPOSED, Mood.QUOTED)
-        for clause in told
+        for clause in assertions
     )
 
 
@@ -164,8 +164,8 @@ def _telling(text: str) -> list[Clause]:
 
 def is_rule(text: str) -> bool:
     """Whether a text is one sentence that tells the agent what to do at any time: "Always answer in English."."""
-    told = _telling(text)
-    return any(clause.rule and not clause.task for clause in told) and len({clause.sentence for clause in told}) == 1
+    assertions = _telling(text)
+    return any(clause.rule and not clause.task for clause in assertions) and len({clause.sentence for clause in assertions}) == 1
 
 
 def kind_of(slot: Slot | None) -> Kind:

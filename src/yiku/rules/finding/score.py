@@ -1,5 +1,5 @@
 """
-BM25 relevance of rows, and the prior weight of a memory.
+Relevance and prior weight: BM25 of rows and of sessions, selection of the best, and the prior of a memory.
 
 Words are scored with BM25 over the statistics of the scopes asked, never of the whole table. A word counts
 once a row, however often it stands there: in talk that found more (decision 0007). The sum is

@@ -63,10 +63,10 @@ def _comparable(belief: SemanticMemory, fact: SemanticMemory) -> bool:
 
 def _with_slot(memory: SemanticMemory) -> SemanticMemory:
     """Return a statement with the slot that it fills, hedged or not; a row keeps none of what is hedged."""
-    told = [clause for clause in read(memory.content) if not clause.bare]
-    if memory.predicate or len(told) != 1 or (filled := slots.plain_slot(told[0], hedged=True)) is None:
+    clauses = [clause for clause in read(memory.content) if not clause.bare]
+    if memory.predicate or len(clauses) != 1 or (filled := slots.plain_slot(clauses[0], hedged=True)) is None:
         return memory
-    slot = slots.slot_for(memory.content, told[0], filled)
+    slot = slots.slot_for(memory.content, clauses[0], filled)
     return replace(memory, subject=slot.subject, predicate=slot.predicate, object=slot.object, cardinality=slot.cardinality)
 
 
@@ -76,16 +76,16 @@ def _against(belief: SemanticMemory, fact: SemanticMemory) -> Evidence:
 
 def _by_clauses(belief: SemanticMemory, fact: SemanticMemory) -> Evidence | None:
     """Compare a belief of one clause with the clauses of a fact."""
-    told = [clause for clause in read(belief.content) if not clause.bare]
-    if len(told) != 1 or not _names_somebody(told[0]) or not told[0].alone:
+    clauses = [clause for clause in read(belief.content) if not clause.bare]
+    if len(clauses) != 1 or not _names_somebody(clauses[0]) or not clauses[0].alone:
         return None
     for clause in read(fact.content):
-        if not clause.plain or not _names_somebody(clause) or not told[0].who & clause.who:
+        if not clause.plain or not _names_somebody(clause) or not clauses[0].who & clause.who:
             continue
-        own, other = told[0].content - _hedges(belief, told[0]), clause.content
-        if len(own) < LEAST_SHARED or not own <= other or not _values(belief, told[0]) <= _values(fact, clause):
+        own, other = clauses[0].content - _hedges(belief, clauses[0]), clause.content
+        if len(own) < LEAST_SHARED or not own <= other or not _values(belief, clauses[0]) <= _values(fact, clause):
             continue
-        if told[0].denied is not clause.denied:
+        if clauses[0].denied is not clause.denied:
             return _against(belief, fact) if own == other else None
         if own < other and not clause.denied:  # who does not eat fish on Fridays may eat fish
             return "supports"

@@ -187,14 +187,14 @@ def asks_for_both(old: SemanticMemory, first: Clause, new: SemanticMemory, secon
 
 
 def _answer(asked: Asked, memory: SemanticMemory, clause: Clause, rank: int) -> Answer:
-    told = [value for value in clause.values if value.sort == asked.sort] or [*clause.values]
+    values = [value for value in clause.values if value.sort == asked.sort] or [*clause.values]
     speaker = (memory.sources[-1].actor if memory.sources else None) or "user"
     return Answer(
         Statement(memory.id, memory.content, memory.said_at, memory.place, speaker),
         clause,
         tuple(slot for slot in clause.slots if slot.predicate in asked.wanted),
-        frozenset(value.text for value in told) or clause.content - asked.content,
-        tuple(memory.content[value.start : value.end] for value in told),
+        frozenset(value.text for value in values) or clause.content - asked.content,
+        tuple(memory.content[value.start : value.end] for value in values),
         asked.content & (clause.content | clause.about),
         rank,
     )

@@ -101,8 +101,8 @@ def _without_fillers(said: Sequence[str]) -> list[str]:
             found[-1] += piece
         elif piece not in dropped and piece not in lists.words("night.article"):
             found.append(piece)
-    told = (_in_run().sub("", _before_verb().sub("", piece)) if not piece.isascii() else piece for piece in found)
-    return [piece for piece in told if piece]
+    pieces = (_in_run().sub("", _before_verb().sub("", piece)) if not piece.isascii() else piece for piece in found)
+    return [piece for piece in pieces if piece]
 
 
 @cache
@@ -200,7 +200,7 @@ def may_merge(keep: SemanticMemory, drop: SemanticMemory) -> str | None:
             return name
     if {slot.predicate for slot in one.slots} != {slot.predicate for slot in other.slots}:
         return "slot"
-    if _told(keep, one) != _told(drop, other):
+    if _values_of(keep, one) != _values_of(drop, other):
         return "value"
     if not (one.alone and other.alone):
         return "context"
@@ -213,10 +213,10 @@ def _lacks(keep: SemanticMemory, held: frozenset[str], wanted: frozenset[str]) -
     return any(word.isascii() or word not in text for word in wanted - held)
 
 
-def _told(memory: SemanticMemory, clause: Clause) -> frozenset[str]:
+def _values_of(memory: SemanticMemory, clause: Clause) -> frozenset[str]:
     """What a clause names and counts, each in one form."""
-    told = (memory.content[value.start : value.end] for value in (*clause.values, *(slot.value for slot in clause.slots)))
-    return frozenset(canonical.form(text, memory.said_at) for text in told)
+    texts = (memory.content[value.start : value.end] for value in (*clause.values, *(slot.value for slot in clause.slots)))
+    return frozenset(canonical.form(text, memory.said_at) for text in texts)
 
 
 # ------------------------------------------------------------------ which one stays

@@ -29,23 +29,23 @@ def page(run: NightRun, items: Sequence[NightItem], texts: Mapping[str, str], un
     undone: the operations that were taken back
     """
 
-    def told(name: str, *values: object) -> str:
+    def phrase(name: str, *values: object) -> str:
         return label(f"night.{name}", language).format(*values)
 
     groups: dict[str, list[NightItem]] = {}
     for item in items:
         groups.setdefault(item.action, []).append(item)
-    counts = ", ".join(f"{len(groups[name]):,} {told(name)}" for name in ORDER if name in groups)
-    lines = [f"# {told('title', run.at.isoformat(sep=' ')[:16])}", ""]
-    lines += [told("summary", len(items), counts) if items else told("nothing")]
-    lines += [] if run.finished_at or run.phase > LAST_PHASE else ["", told("unfinished", run.phase)]
+    counts = ", ".join(f"{len(groups[name]):,} {phrase(name)}" for name in ORDER if name in groups)
+    lines = [f"# {phrase('title', run.at.isoformat(sep=' ')[:16])}", ""]
+    lines += [phrase("summary", len(items), counts) if items else phrase("nothing")]
+    lines += [] if run.finished_at or run.phase > LAST_PHASE else ["", phrase("unfinished", run.phase)]
     for name in ORDER:
         if entries := groups.get(name):
-            lines += ["", f"## {told(name).capitalize()}: {len(entries):,}", ""]
+            lines += ["", f"## {phrase(name).capitalize()}: {len(entries):,}", ""]
             lines += [_decision(item, texts, undone, language) for item in entries[:SHOWN]]
-            lines += [f"- {told('more', len(entries) - SHOWN)}"] if len(entries) > SHOWN else []
+            lines += [f"- {phrase('more', len(entries) - SHOWN)}"] if len(entries) > SHOWN else []
     if any(item.operation for item in items):
-        lines += ["", told("undo", run.id[-8:])]
+        lines += ["", phrase("undo", run.id[-8:])]
     return "\n".join([*lines, ""])
 
 
@@ -81,18 +81,18 @@ MOMENT = 10**14  # microseconds since 1970; a larger number is a time
 def day(at: date, turns: int, episodes: Sequence[Episode], learned: Sequence[SemanticMemory], language: str) -> str:
     """Return the summary of a day: its sessions, and what was learned. The words are those of the rows, none are added."""
 
-    def told(name: str, *values: object) -> str:
+    def phrase(name: str, *values: object) -> str:
         return label(f"night.{name}", language).format(*values)
 
-    lines = [f"# {at.isoformat()}", "", told("day", turns, len(episodes), len(learned))]
+    lines = [f"# {at.isoformat()}", "", phrase("day", turns, len(episodes), len(learned))]
     sections = {
         "sessions": [f"- {_flat(one.summary or one.goal)} ({one.session})" for one in episodes],
         "learned": [f"- {_flat(one.content)} {_short(one.id)}" for one in learned],
     }
     for name, entries in sections.items():
         if entries:
-            lines += ["", f"## {told(name)}", "", *entries[:SHOWN]]
-            lines += [f"- {told('more', len(entries) - SHOWN)}"] if len(entries) > SHOWN else []
+            lines += ["", f"## {phrase(name)}", "", *entries[:SHOWN]]
+            lines += [f"- {phrase('more', len(entries) - SHOWN)}"] if len(entries) > SHOWN else []
     return "\n".join([*lines, ""])
 
 

@@ -46,7 +46,7 @@ def page(rows: Iterable[SemanticMemory], counts: Mapping[str, int], now: datetim
     sections: list[tuple[str, Sequence[str]]] = [
         ("critical", [_line(row) for row in kept if row.importance >= CRITICAL][:OF_EACH]),
         ("high", [_line(row) for row in kept if HIGH <= row.importance < CRITICAL][:OF_EACH]),
-        ("fading", [_faded(row, scores[row.id], language) for row in fading[:OF_EACH]]),
+        ("fading", [_format_faded(row, scores[row.id], language) for row in fading[:OF_EACH]]),
         ("best", [f"| {' | '.join(head)} | |", "|---|---|---|---|", *(_row(row, scores[row.id]) for row in kept[:TABLE])]),
         ("entities", [f"- {name} ({count})" for name, count in entities.most_common(ENTITIES)]),
         ("counts", [f"- {label(f'snapshot.{name}', language)}: {count:,}" for name, count in counts.items()]),
@@ -56,14 +56,14 @@ def page(rows: Iterable[SemanticMemory], counts: Mapping[str, int], now: datetim
     for name, entries in sections:
         if not entries or (name == "best" and not kept):
             continue
-        told = ["", f"## {label(f'snapshot.{name}', language)}", ""]
-        left -= estimate("\n".join(told)) + len(told)
+        heading = ["", f"## {label(f'snapshot.{name}', language)}", ""]
+        left -= estimate("\n".join(heading)) + len(heading)
         for entry in entries:
             left -= estimate(entry) + 1
             if left < 0:
                 return "\n".join([*lines, ""])
-            lines += [*told, entry]
-            told = []
+            lines += [*heading, entry]
+            heading = []
     return "\n".join([*lines, ""])
 
 
@@ -71,7 +71,7 @@ def _line(row: SemanticMemory) -> str:
     return f"- {_flat(row.content)} #{row.id[-8:]}"
 
 
-def _faded(row: SemanticMemory, now_worth: float, language: str) -> str:
+def _format_faded(row: SemanticMemory, now_worth: float, language: str) -> str:
     change = label("snapshot.faded", language).format(f"{row.importance:.2f}", f"{now_worth:.2f}")
     return f"- ~~{_flat(row.content)}~~ ({change}) #{row.id[-8:]}"
 

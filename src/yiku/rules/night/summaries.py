@@ -60,9 +60,9 @@ def sound(sentence: str, cited: Sequence[SemanticMemory], entity: str) -> bool:
     """Whether all that a sentence could have invented stands in the statements that it cites."""
     if not cited or not sentence.strip():
         return False
-    told = frozenset(form for row in cited for form in canonical.form(row.content[: canonical.LONGEST], row.said_at).split())
+    cited_forms = frozenset(form for row in cited for form in canonical.form(row.content[: canonical.LONGEST], row.said_at).split())
     numbers = [form for form in canonical.form(sentence, cited[-1].said_at).split() if any(map(str.isdigit, form))]
-    if any(form not in told for form in numbers):
+    if any(form not in cited_forms for form in numbers):
         return False
     text = fold(" ".join((entity, *(f"{row.content} {row.subject or ''}" for row in cited))))
     if any(fold(name) not in text for name in entities.extract(sentence)):

@@ -73,27 +73,27 @@ def finding(check: Check, count: int, of: int, examples: Sequence[Sequence[str]]
 def page(audit: Audit, texts: Mapping[str, str], now: datetime, language: str) -> str:
     """Return the page. texts: the contents of those that are named in examples, by id."""
 
-    def told(name: str, *values: object) -> str:
+    def phrase(name: str, *values: object) -> str:
         return label(f"audit.{name}", language).format(*values)
 
-    lines = [f"# {told('title', f'{audit.memories:,}', now.isoformat()[:10])}", ""]
-    lines += [told("over", len(audit.over), len(audit.findings)) if audit.over else told("none"), ""]
-    heads = [told(name) for name in ("row_check", "row_found", "row_share", "row_budget", "row_state")]
+    lines = [f"# {phrase('title', f'{audit.memories:,}', now.isoformat()[:10])}", ""]
+    lines += [phrase("over", len(audit.over), len(audit.findings)) if audit.over else phrase("none"), ""]
+    heads = [phrase(name) for name in ("row_check", "row_found", "row_share", "row_budget", "row_state")]
     lines += [f"| {' | '.join(heads)} |", "|---|---:|---:|---:|---|"]
     for one in audit.findings:
-        budget = told("no_budget") if one.budget is None else f"{one.budget:.0%}"
-        state = told("no_budget") if one.budget is None else told("too_many" if one.over else "ok")
-        lines.append(f"| {told(one.check)} | {one.count:,} | {one.share:.1%} | {budget} | {state} |")
+        budget = phrase("no_budget") if one.budget is None else f"{one.budget:.0%}"
+        state = phrase("no_budget") if one.budget is None else phrase("too_many" if one.over else "ok")
+        lines.append(f"| {phrase(one.check)} | {one.count:,} | {one.share:.1%} | {budget} | {state} |")
     found = [one for one in audit.findings if one.count]
     for one in sorted(found, key=lambda one: not one.over):
         days = {"never_recalled": UNUSED_DAYS, "stale": STALE_DAYS}.get(one.check, 0)
-        lines += ["", f"## {told(one.check)}: {one.count:,}", "", told(f"about_{one.check}", days), ""]
+        lines += ["", f"## {phrase(one.check)}: {one.count:,}", "", phrase(f"about_{one.check}", days), ""]
         lines += [
-            f"- {told(f'orphan_{name}')}: {count:,}" for name, count in audit.details.items() if one.check == "orphans" and count
+            f"- {phrase(f'orphan_{name}')}: {count:,}" for name, count in audit.details.items() if one.check == "orphans" and count
         ]
         lines += [f"- {line}" for line in _examples(one, texts)]
     if any(one.examples for one in found):
-        lines += ["", told("example")]
+        lines += ["", phrase("example")]
     return "\n".join([*lines, ""])
 
 

@@ -65,7 +65,7 @@ def _spans(text: str) -> Iterator[tuple[int, int, str]]:
     begin, spent = 0, 0.0  # of the chunk that is open, with what it repeats
     for unit in _units(text):
         spent += cost(text[run[-1].end : unit.start]) if run else 0.0
-        if run and (reason := _cut(run, unit, spent)):
+        if run and (reason := _reason_to_cut(run, unit, spent)):
             kept = _headings_behind(run)
             closed, run = run[: len(run) - kept], run[len(run) - kept :]
             yield begin, closed[-1].end, _above(text, path, closed)
@@ -81,7 +81,7 @@ def _spans(text: str) -> Iterator[tuple[int, int, str]]:
         yield begin, run[-1].end, _above(text, path, run)
 
 
-def _cut(run: Sequence[_Unit], unit: _Unit, spent: float) -> str:
+def _reason_to_cut(run: Sequence[_Unit], unit: _Unit, spent: float) -> str:
     """Why a chunk ends before this unit; empty where it goes on."""
     if run[-1].level and spent + unit.cost <= CHUNK_TOKENS:
         return ""  # text under a heading stays with it

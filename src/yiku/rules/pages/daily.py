@@ -52,7 +52,7 @@ def entry(text: str, at: datetime, metadata: Mapping[str, Any] | None = None) ->
     lines = [f"## {at:%H:%M:%S}"]
     if metadata:  # > is escaped, or a text in it could end the comment
         lines.append(f"<!-- {json.dumps(metadata, ensure_ascii=False).replace('>', chr(92) + 'u003e')} -->")
-    return "\n".join([*lines, "", closed(text)]) + "\n"
+    return "\n".join([*lines, "", close_blocks(text)]) + "\n"
 
 
 def digest(day: date, points: Sequence[str]) -> str:
@@ -77,7 +77,7 @@ def append(page: str, block: str, title: str) -> Added:
 
 def note(text: str, summary: str | None = None) -> str:
     """A note as it stands under its topic: one line as a list item, more as they are; a summary in bold before them."""
-    block = closed(text)
+    block = close_blocks(text)
     if summary:
         return f"**{' '.join(summary.split())}**\n\n{block}"
     return block if "\n" in block or _LISTED.match(block) else f"- {block}"
@@ -97,12 +97,12 @@ def under_topic(page: str, topic: str, block: str, free: Sequence[tuple[int, int
         text = "\n".join([*([start, ""] if start else []), heading, "", block]) + "\n"
         last = text.count("\n")
         return Added(text, last - block.count("\n"), last)
-    first, behind = found
+    first, stop = found
     new = block.split("\n")
-    for place in range(first, behind - len(new) + 1):
+    for place in range(first, stop - len(new) + 1):
         if lines[place : place + len(new)] == new:
             return Added(page, place + 1, place + len(new), new=False)
-    end = behind
+    end = stop
     while end > first and not lines[end - 1].strip():
         end -= 1
     joined = end > first and _LISTED.match(lines[end - 1]) and _LISTED.match(block)
@@ -136,7 +136,7 @@ def _headings(lines: Sequence[str]) -> Iterator[tuple[int, int, str]]:
             yield place, len(heading[1]), heading[2].strip().rstrip("#").strip()
 
 
-def closed(text: str) -> str:
+def close_blocks(text: str) -> str:
     """A text without blank lines around it, in which no block of code and no comment is left open."""
     lines = text.replace("\r\n", "\n").replace("\r", "\n").strip("\n").rstrip().split("\n")
     fence = ""

@@ -47,10 +47,10 @@ class Edits:
 
 def entries(there: Iterable[Item], seal: Seal, whole: Callable[[str], str]) -> tuple[Entry, ...]:
     """The lines of a region as they are kept; `whole` makes a whole id of a short one, or nothing of one that is not known."""
-    return tuple(Entry(whole(item.id) if item.id else "", _sealed(item, seal)) for item in there)
+    return tuple(Entry(whole(item.id) if item.id else "", _seal_of(item, seal)) for item in there)
 
 
-def _sealed(item: Item, seal: Seal) -> str:
+def _seal_of(item: Item, seal: Seal) -> str:
     return seal(item.text if item.statement else " ".join(item.raw.split()))
 
 
@@ -63,19 +63,19 @@ def read(body: str, version: str, known: Sequence[PageVersion], seal: Seal) -> E
     is missing from it and nothing corrects: what is not known is the person's own text.
     """
     found = items(body)
-    told = [(item, _sealed(item, seal)) for item in found]
+    sealed_items = [(item, _seal_of(item, seal)) for item in found]
     was_shown = shown(known, seal)
-    base = _base(told, version, known)
-    if base is None or (base.entries and {entry.seal for entry in base.entries}.isdisjoint(sealed for _, sealed in told)):
+    base = _base(sealed_items, version, known)
+    if base is None or (base.entries and {entry.seal for entry in base.entries}.isdisjoint(sealed for _, sealed in sealed_items)):
         return Edits(own=tuple(item.raw for item in found if item.statement and not was_shown(item)))
-    there, unknown = _kept(told, base)
+    there, unknown = _find_kept(sealed_items, base)
     changed: dict[str, Changed] = {}
     added: list[Item] = []
     own: list[str] = []
     for item in unknown:
         if item.id and was_shown(item):
             continue  # a line of another version, or a second copy
-        id = _meant(item, base, known, there) if item.text else None
+        id = _memory_named(item, base, known, there) if item.text else None
         if not item.statement:
             own.append(item.raw)
         elif id and id not in changed:
@@ -95,13 +95,13 @@ def shown(known: Sequence[PageVersion], seal: Seal) -> Callable[[Item], bool]:
             ids[entry.seal].add(entry.id)
 
     def was_shown(item: Item) -> bool:
-        there = ids.get(_sealed(item, seal), ())
+        there = ids.get(_seal_of(item, seal), ())
         return any(id.endswith(item.id) if item.id else not id for id in there)
 
     return was_shown
 
 
-def _kept(told: Sequence[tuple[Item, str]], base: PageVersion) -> tuple[set[str], list[Item]]:
+def _find_kept(sealed_items: Sequence[tuple[Item, str]], base: PageVersion) -> tuple[set[str], list[Item]]:
     """
     The ids of the version whose lines stand there with the words that they had, and all else that stands there.
 
@@ -111,15 +111,15 @@ def _kept(told: Sequence[tuple[Item, str]], base: PageVersion) -> tuple[set[str]
     there: set[str] = set()
     for fits in (_has_its_id, _has_no_id, _has_words):
         rest: list[tuple[Item, str]] = []
-        for item, sealed in told:
+        for item, sealed in sealed_items:
             same = next((one for one in left if one.seal == sealed and fits(item, one)), None)
             if same is None:
                 rest.append((item, sealed))
             else:
                 left.remove(same)
                 there.add(same.id)
-        told = rest
-    return there, [item for item, _ in told]
+        sealed_items = rest
+    return there, [item for item, _ in sealed_items]
 
 
 def _has_its_id(item: Item, entry: Entry) -> bool:
@@ -134,20 +134,20 @@ def _has_words(item: Item, entry: Entry) -> bool:
     return bool(item.text)
 
 
-def _base(told: Sequence[tuple[Item, str]], version: str, known: Sequence[PageVersion]) -> PageVersion | None:
+def _base(sealed_items: Sequence[tuple[Item, str]], version: str, known: Sequence[PageVersion]) -> PageVersion | None:
     """The version that an edit began with: of those under its name the one that shares most lines with it, of equals the last."""
-    lines = Counter(sealed for _, sealed in told)
+    lines = Counter(sealed for _, sealed in sealed_items)
     best: tuple[int, PageVersion] | None = None
     for one in known:
         if one.version == version:
             of_this = Counter(entry.seal for entry in one.entries)
-            apart = sum((lines - of_this).values()) + sum((of_this - lines).values())
-            if best is None or apart <= best[0]:
-                best = (apart, one)
+            differing = sum((lines - of_this).values()) + sum((of_this - lines).values())
+            if best is None or differing <= best[0]:
+                best = (differing, one)
     return best[1] if best else None
 
 
-def _meant(item: Item, base: PageVersion, known: Sequence[PageVersion], there: Collection[str]) -> str | None:
+def _memory_named(item: Item, base: PageVersion, known: Sequence[PageVersion], there: Collection[str]) -> str | None:
     """The memory that a line names by its id; None where it names none, or stands beside the line that it was copied from."""
     if item.id is None:
         return None

@@ -28,18 +28,18 @@ def merge(base: str, first: str, second: str) -> Merged:
     """What `first` and `second` made of `base`; where they disagree, the lines of `first` stand before those of `second`."""
     old, one, two = (text.split("\n") for text in (base, first, second))
     in_one, in_two = dict(matches(old, one)), dict(matches(old, two))
-    told: list[str] = []
+    result: list[str] = []
     clean = True
     start = left = right = 0
     for place in [*(place for place in range(len(old)) if place in in_one and place in in_two), len(old)]:
         ends = (in_one[place], in_two[place]) if place < len(old) else (len(one), len(two))
         lines, agreed = _between(old[start:place], one[left : ends[0]], two[right : ends[1]])
-        told += lines
+        result += lines
         clean = clean and agreed
         if place < len(old):
-            told.append(old[place])
+            result.append(old[place])
         start, left, right = place + 1, ends[0] + 1, ends[1] + 1
-    return Merged("\n".join(told), clean)
+    return Merged("\n".join(result), clean)
 
 
 def _between(old: Lines, one: Lines, two: Lines) -> tuple[Lines, bool]:
@@ -49,10 +49,10 @@ def _between(old: Lines, one: Lines, two: Lines) -> tuple[Lines, bool]:
     if two == old:
         return one, True
     known = Counter(one)
-    return [*one, *(line for line in two if not _taken(known, line))], False
+    return [*one, *(line for line in two if not _take_line(known, line))], False
 
 
-def _taken(known: Counter[str], line: str) -> bool:
+def _take_line(known: Counter[str], line: str) -> bool:
     """Whether a line stands there already; each counts once."""
     if known[line] > 0:
         known[line] -= 1

@@ -87,8 +87,8 @@ def find(text: str) -> Page | Broken | None:
         return None
     if tuple(names) != _NAMES:
         return Broken("markers")
-    (begin, told), (end, _) = marks
-    stamp = _STAMP.match(told[2])
+    (begin, opening), (end, _) = marks
+    stamp = _STAMP.match(opening[2])
     return Page(
         before="".join(line + "\n" for line in lines[:begin]),
         version=stamp[1] if stamp else "",
@@ -177,7 +177,7 @@ def _with_places(lines: Sequence[str]) -> Iterator[tuple[int, Item]]:
         place += len(raw)
 
 
-def digested(version: str, body: str) -> str:
+def without_blank_lines(version: str, body: str) -> str:
     """What the digest of a version is made of: blank lines and space at line ends make no difference."""
     lines = (line.rstrip() for line in body.split("\n"))
     return "\n".join((version, *filter(None, lines)))
@@ -211,13 +211,13 @@ def items(body: str) -> list[Item]:
     place = 0
     while place < len(lines):
         line = lines[place]
-        behind = _block(lines, place, unclosed)
-        if behind > place:
+        stop = _block(lines, place, unclosed)
+        if stop > place:
             closed()
             if _HEADING.match(line):
                 section = line.strip().strip("#").strip()
-            found.append(Item("", None, "\n".join(lines[place:behind]), section, False))
-            place = behind
+            found.append(Item("", None, "\n".join(lines[place:stop]), section, False))
+            place = stop
             continue
         if not line.strip() or _BULLET.match(line.strip()) or (open_ and _ID.search(open_[-1].rstrip())):
             closed()
@@ -241,26 +241,26 @@ def _block(lines: Sequence[str], place: int, unclosed: set[str]) -> int:
         return place + 1 if "-->" in line else _block_end(lines, place, "<", unclosed, lambda after: "-->" in after)
     if _HEADING.match(line) or _RULER.match(line):
         return place + 1
-    behind = place
-    while behind < len(lines) and (start := lines[behind].lstrip()).startswith(_OTHER) and not start.startswith("<!--"):
-        behind += 1
-    return behind
+    stop = place
+    while stop < len(lines) and (start := lines[stop].lstrip()).startswith(_OTHER) and not start.startswith("<!--"):
+        stop += 1
+    return stop
 
 
 def _block_end(lines: Sequence[str], place: int, kind: str, unclosed: set[str], closes: Callable[[str], bool]) -> int:
     """Behind a fence or a comment. One that nothing closes ends before the next line with an id, whose memory would be lost in it."""
     after = range(place + 1, len(lines))
-    if kind not in unclosed and (end := next((behind for behind in after if closes(lines[behind])), None)) is not None:
+    if kind not in unclosed and (end := next((number for number in after if closes(lines[number])), None)) is not None:
         return end + 1
     unclosed.add(kind)
-    return next((behind for behind in after if _ID.search(lines[behind].rstrip())), len(lines))
+    return next((number for number in after if _ID.search(lines[number].rstrip())), len(lines))
 
 
 def _statement(lines: Sequence[str], section: str) -> Item:
-    told = [" ".join(line.split()) for line in lines]
-    told[0] = _BULLET.sub("", told[0], count=1)
-    text = told[0]
-    for line in told[1:]:
+    parts = [" ".join(line.split()) for line in lines]
+    parts[0] = _BULLET.sub("", parts[0], count=1)
+    text = parts[0]
+    for line in parts[1:]:
         text += line if UNSPACED_RUN.match(text[-1:]) and UNSPACED_RUN.match(line[:1]) else f" {line}"
     match = _ID.search(text)
     return Item(
@@ -275,11 +275,11 @@ def _statement(lines: Sequence[str], section: str) -> Item:
 def line(content: str, id: str) -> str | None:
     """The line of a statement; None for one that would not be read back as it is, or would hide what follows."""
     text = " ".join(content.split())
-    told = f"- {text} #{id}"
-    back = items(told)
+    formatted = f"- {text} #{id}"
+    back = items(formatted)
     if "<!--" in text or "-->" in text or len(back) != 1 or (back[0].text, back[0].id) != (text, id):
         return None
-    return told
+    return formatted
 
 
 # ------------------------------------------------------------------ what is written into it
@@ -308,7 +308,7 @@ def body(
     """
     total = further + sum(len(rows) for _, rows in sections)
     room = at_most - len(omitted) - len(str(total)) - 2
-    told: list[str] = []
+    result: list[str] = []
     kept: list[Shown] = []
     for title, rows in sections:
         first = True
@@ -316,13 +316,13 @@ def body(
             text = line(row.content, short(row.id))
             if text is None:
                 continue
-            lines = [*([""] if told and first else []), *([f"## {title}", ""] if first else []), text]
+            lines = [*([""] if result and first else []), *([f"## {title}", ""] if first else []), text]
             cost = sum(map(len, lines)) + len(lines)
             if cost <= room:
-                told += lines
+                result += lines
                 room -= cost
                 kept.append(row)
                 first = False
     if left := total - len(kept):
-        told += [*([""] if told else []), omitted.format(left)]
-    return "\n".join(told), tuple(kept)
+        result += [*([""] if result else []), omitted.format(left)]
+    return "\n".join(result), tuple(kept)

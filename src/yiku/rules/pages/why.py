@@ -20,44 +20,44 @@ CHARS = 160  # of a text in a line
 def page(why: Why, language: str) -> str:
     """Return the page."""
 
-    def told(name: str, *values: object) -> str:
+    def phrase(name: str, *values: object) -> str:
         return label(f"why.{name}", language).format(*values)
 
     one = why.memory
     lines = [f"# {_flat(one.content)}", "", *(f"- {line}" for line in _belief(why, language))]
     sections: list[tuple[str, list[str]]] = [
-        ("words", [_words(entry, language) for entry in why.words] or [told("no_words")]),
+        ("words", [_words(entry, language) for entry in why.words] or [phrase("no_words")]),
         ("replaced", [_version(version, language) for version in why.replaced]),
         ("others", [_version(other, language) for other in why.others]),
         ("changes", [*_changes(why.changes, language)]),
-        ("shown", [*_shown(why, language)]),
+        ("shown", [*_format_shown(why, language)]),
     ]
     for name, entries in sections:
         if entries:
-            lines += ["", f"## {told(name)}", "", *(f"- {entry}" for entry in _few(entries, language))]
+            lines += ["", f"## {phrase(name)}", "", *(f"- {entry}" for entry in _few(entries, language))]
     return "\n".join([*lines, ""])
 
 
 def _belief(why: Why, language: str) -> Iterator[str]:
     one = why.memory
 
-    def told(name: str, *values: object) -> str:
+    def phrase(name: str, *values: object) -> str:
         return label(f"why.{name}", language).format(*values)
 
     if why.current is not None:
-        yield told("until", _flat(why.current.content), _short(why.current.id))
+        yield phrase("until", _flat(why.current.content), _short(why.current.id))
     elif one.state is not State.ACTIVE:
-        yield told("not_used", told(f"state_{one.state.value}"), one.reason or "-")
+        yield phrase("not_used", phrase(f"state_{one.state.value}"), one.reason or "-")
     elif one.superseded_by:
-        yield told("until", "-", _short(one.superseded_by))
+        yield phrase("until", "-", _short(one.superseded_by))
     else:
-        yield told("current")
-    yield told("since", _day(one.valid_from), _day(one.valid_to) if one.valid_to else told("now"))
-    yield told("stored", _minute(one.said_at), _minute(one.created_at))
-    yield told("sure", told(f"standing_{one.standing.value}"), f"{one.confidence:.2f}", f"{one.trust:.2f}")
+        yield phrase("current")
+    yield phrase("since", _day(one.valid_from), _day(one.valid_to) if one.valid_to else phrase("now"))
+    yield phrase("stored", _minute(one.said_at), _minute(one.created_at))
+    yield phrase("sure", phrase(f"standing_{one.standing.value}"), f"{one.confidence:.2f}", f"{one.trust:.2f}")
     if one.predicate:
-        yield told("slot", one.subject, one.predicate, one.object or "-")
-    yield told("id", one.id, one.kind.value)
+        yield phrase("slot", one.subject, one.predicate, one.object or "-")
+    yield phrase("id", one.id, one.kind.value)
 
 
 def _words(entry: Words, language: str) -> str:
@@ -85,7 +85,7 @@ def _changes(changes: Sequence[ChangeRow], language: str) -> Iterator[str]:
         yield label("why.change", language).format(_minute(change.at), change.operation, change.transaction) + more
 
 
-def _shown(why: Why, language: str) -> Iterator[str]:
+def _format_shown(why: Why, language: str) -> Iterator[str]:
     one = why.memory
     counts = {"retrieved": one.last_retrieved, "used": one.last_used, "mentioned": one.last_mentioned}
     for name, last in counts.items():

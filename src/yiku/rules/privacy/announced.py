@@ -29,15 +29,15 @@ class _Announcing(NamedTuple):
     """
     A list of announcing words and their conditions.
 
-    kind:   what the mark calls the value
-    alone:  no letter or digit stands in front of the word, and the value must show more
-    signed: a sign stands behind it
-    opens:  any such thing opens something; a key may be that of a table
+    kind:       what the mark calls the value
+    standalone: no letter or digit stands in front of the word, and the value must show more
+    signed:     a sign stands behind it
+    opens:      any such thing opens something; a key may be that of a table
     """
 
     words: str
     kind: str = "api-key"
-    alone: bool = False
+    standalone: bool = False
     signed: bool = False
     opens: bool = True
 
@@ -45,11 +45,11 @@ class _Announcing(NamedTuple):
 # A password may be what somebody can type; a key or a token is longer.
 ANNOUNCING = (
     _Announcing("secrets.password", "password"),
-    _Announcing("secrets.password_short", "password", alone=True),
+    _Announcing("secrets.password_short", "password", standalone=True),
     _Announcing("secrets.token"),
     _Announcing("secrets.bearer", "authorization"),
     _Announcing("secrets.key", opens=False),
-    _Announcing("secrets.key_short", alone=True, signed=True),
+    _Announcing("secrets.key_short", standalone=True, signed=True),
 )
 _OPENING = r"""\s"'`*\[(:=：＝|>→,“（【<_\\%\u4e00-\u9fff-"""  # what stands right behind a name that a value follows
 _IS_OPEN = lazy.compile(f"[{_OPENING}]")
@@ -91,12 +91,12 @@ def _patterns(announcing: _Announcing, chinese: bool) -> tuple[tuple[str, re.Pat
     found = []
     for stem in stems:
         rests = "|".join(re.escape(word.removeprefix(stem)) for word in reversed(known) if word.startswith(stem))
-        before = rf"(?<![a-z0-9]{stem})" if announcing.alone else ""
+        before = rf"(?<![a-z0-9]{stem})" if announcing.standalone else ""
         found.append((stem, lazy.compile(rf"{re.escape(stem)}{before}(?:{rests})?+{opens}{_SOON}")))
     return tuple(found)
 
 
-def found(text: str) -> Iterator[Span]:
+def spans(text: str) -> Iterator[Span]:
     """Yield announced credentials; spans may overlap."""
     low = text.lower()
     if len(low) != len(text):  # İ alone becomes two
@@ -105,10 +105,10 @@ def found(text: str) -> Iterator[Span]:
         for announcing in ANNOUNCING:
             for stem, pattern in _patterns(announcing, chinese):
                 if stem in low:
-                    yield from _announced(text, low, announcing, stem, pattern)
+                    yield from _find_announced(text, low, announcing, stem, pattern)
 
 
-def _announced(text: str, low: str, announcing: _Announcing, stem: str, pattern: re.Pattern[str]) -> Iterator[Span]:
+def _find_announced(text: str, low: str, announcing: _Announcing, stem: str, pattern: re.Pattern[str]) -> Iterator[Span]:
     position, known, spaced = 0, _behind_names(), stem.isascii()
     while match := pattern.search(low, position):
         position, name_end = match.start() + len(stem), match.end()
@@ -117,7 +117,7 @@ def _announced(text: str, low: str, announcing: _Announcing, stem: str, pattern:
                 continue
             name_end = _name_end(low, name_end, announcing)
         start = _value_start(low, name_end, at_least=1 if spaced else 0) if name_end else 0
-        if start and (span := _judged(text, low, announcing, (match.start(), name_end, start))):
+        if start and (span := _judge(text, low, announcing, (match.start(), name_end, start))):
             yield span
             position = span.end
 
@@ -158,10 +158,10 @@ def _value_start(low: str, at: int, *, at_least: int) -> int:
     """Return where a value begins after a name and at least so many separators, 0 if none does."""
     for pieces in range(_MOST_PIECES + 1):
         piece = _NOTE_OR_SIGNS.match(low, at)
-        behind = piece.end() if piece else _behind_word(low, at)
-        if behind == at or pieces == _MOST_PIECES:
+        after = piece.end() if piece else _behind_word(low, at)
+        if after == at or pieces == _MOST_PIECES:
             return at if pieces >= at_least and _LIKELY.match(low, at) else 0
-        at = behind
+        at = after
     return 0
 
 
@@ -173,18 +173,18 @@ def _behind_word(low: str, at: int) -> int:
         return piece.end() if piece else at
     if word[0] in words("secrets.between"):
         return word.end()
-    place = _placed().match(low, word.end()) if word[0] in words("secrets.placed") else None
+    place = _place_pattern().match(low, word.end()) if word[0] in words("secrets.placed") else None
     return place.end() if place else at
 
 
 @cache
-def _placed() -> re.Pattern[str]:
+def _place_pattern() -> re.Pattern[str]:
     """Pattern of one to four words between `for` and `is` or a sign."""
     ends = "|".join(sorted(words("secrets.placed_end")))
     return re.compile(rf"(?: [\w.'/-]{{1,20}}){{1,4}}?(?= ?(?:{ends}|=|:|：)[\s:=\"'])")
 
 
-def _judged(text: str, low: str, announcing: _Announcing, places: tuple[int, int, int]) -> Span | None:
+def _judge(text: str, low: str, announcing: _Announcing, places: tuple[int, int, int]) -> Span | None:
     """Return the announced value if it looks like a credential. places: of the name, its end, the value."""
     at, name_end, start = places
     glue, before = low[name_end:start], low[max(0, at - _NAME_CHARS) : at]
@@ -197,7 +197,7 @@ def _judged(text: str, low: str, announcing: _Announcing, places: tuple[int, int
         return None
     value = peek[0].rstrip(_ENDS)
     is_flag = before.startswith("-", len(rest)) and (not rest or rest[-1].isspace())
-    is_short = announcing.alone or name_end - at < SHORT  # and may stand there by chance
+    is_short = announcing.standalone or name_end - at < SHORT  # and may stand there by chance
     opens = announcing.opens or name.endswith(tuple(words("secrets.opening_key")))
     if not _suffices(announcing.kind, value, glue, is_flag=is_flag, is_short=is_short, opens=opens):
         return None
@@ -275,7 +275,7 @@ def in_commands(text: str) -> Iterator[Span]:
         known = programs.split()
         if literal[2] not in flags or (known and not any(program in text for program in known)):
             continue
-        for match in _compiled(re.escape(literal) + rest).finditer(text):
+        for match in _compile(re.escape(literal) + rest).finditer(text):
             line = text[max(0, match.start() - _LINE) : match.start()].rpartition("\n")[2]
             if known and not any(program in line for program in known):
                 continue
@@ -284,7 +284,7 @@ def in_commands(text: str) -> Iterator[Span]:
 
 
 @cache
-def _compiled(pattern: str) -> re.Pattern[str]:
+def _compile(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern)
 
 

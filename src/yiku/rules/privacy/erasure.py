@@ -1,5 +1,5 @@
 """
-Compute the seals by which erased text is recognized, and the words that verification searches files for.
+Compute the seals by which erased text is recognized, and the words for which verification searches files.
 
 How a statement is taken out of a text, `rules.redaction` says. What must not come back is written down
 as short texts, which the flow turns into keyed hashes before they are kept anywhere. What proves that a
@@ -115,8 +115,8 @@ def _add_runs(found: dict[str, list[Range]], text: str) -> None:
 
 def telling_words(texts: Iterable[str]) -> set[str]:
     """Return the index terms that are specific to texts: names, numbers, things; no everyday words."""
-    told = {word for text in texts for word in analyze.tokens(text).words if len(word) > 1}
-    return {word for word in told - _of_any_talk() if lists.words("erasing.binding").isdisjoint(word)}
+    words = {word for text in texts for word in analyze.tokens(text).words if len(word) > 1}
+    return {word for word in words - _of_any_talk() if lists.words("erasing.binding").isdisjoint(word)}
 
 
 @cache

@@ -66,12 +66,12 @@ def strip_ours(text: str, seal: Seal) -> Unfenced:
     """Remove the blocks that this home had put into a prompt."""
     found = blocks(text, seal)
     ours = [block for block in found if block.ours]
-    return Unfenced(_cut(text, ours, ""), len(ours), len(found) - len(ours))
+    return Unfenced(_cut_blocks(text, ours, ""), len(ours), len(found) - len(ours))
 
 
 def strip_all(text: str) -> str:
     """Remove all fenced blocks; the rest are the speaker's own words."""
-    return _cut(text, blocks(text), "\n")
+    return _cut_blocks(text, blocks(text), "\n")
 
 
 def own_words(turn: Turn) -> Turn:
@@ -117,7 +117,7 @@ def _digest(text: str, seal: Seal) -> str:
     return seal(f"fence\0{bare}").hex()[:SEAL_DIGITS]
 
 
-def _cut(text: str, blocks: list[Block], between: str) -> str:
+def _cut_blocks(text: str, blocks: list[Block], between: str) -> str:
     """Cut blocks out of a text."""
     if not blocks:
         return text

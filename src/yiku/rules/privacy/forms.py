@@ -120,16 +120,16 @@ def _pattern(form: _Form) -> re.Pattern[str]:
     It begins with the literal, and looks back from behind it: no letter or digit, unless it ends an escape.
     """
     literal = re.escape(form.literal)
-    alone = rf"(?:(?<![A-Za-z0-9]{literal})|(?<=\\[nrt]{literal})|(?<=%[0-9A-Fa-f][0-9A-Fa-f]{literal}))"
-    return re.compile(f"{literal}{alone if form.begins else ''}{form.rest}", re.ASCII)
+    at_start = rf"(?:(?<![A-Za-z0-9]{literal})|(?<=\\[nrt]{literal})|(?<=%[0-9A-Fa-f][0-9A-Fa-f]{literal}))"
+    return re.compile(f"{literal}{at_start if form.begins else ''}{form.rest}", re.ASCII)
 
 
 @cache
-def _compiled(pattern: str) -> re.Pattern[str]:
+def _compile(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern, re.ASCII)
 
 
-def found(text: str) -> Iterator[Span]:
+def spans(text: str) -> Iterator[Span]:
     """Yield credentials of a known form; spans may overlap."""
     runs = b" ".join(run for run in text.encode("utf-8", "replace").translate(_RUNS).split() if len(run) >= _RUN)
     if not runs:
@@ -158,7 +158,7 @@ def _matches(text: str, form: _Form) -> Iterator[Span]:
     for match in pattern.finditer(text):
         start, end = match.span(pattern.groups)
         if form.before:
-            head = _compiled(rf"(?<![A-Za-z0-9]){form.before}\Z").search(text, max(0, start - _BEFORE), start)
+            head = _compile(rf"(?<![A-Za-z0-9]){form.before}\Z").search(text, max(0, start - _BEFORE), start)
             if not head:
                 continue
             start = head.start()

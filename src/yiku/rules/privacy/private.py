@@ -49,8 +49,8 @@ def without(text: str, *, keep_lines: bool = False) -> str:
     if not kept:
         return text
     outside = [*kept[::2], _breaks(text, begin, len(text), keep_lines) if depth else text[position:]]
-    alone = not keep_lines and not "".join(outside).strip()
-    return kept[1] if alone else "".join([*kept, outside[-1]])
+    only_mark = not keep_lines and not "".join(outside).strip()
+    return kept[1] if only_mark else "".join([*kept, outside[-1]])
 
 
 def _breaks(text: str, start: int, end: int, keep: bool) -> str:

@@ -77,13 +77,13 @@ def inert(text: str) -> str:
     if not _MAY_MARK.search(text):
         return text
     read = seen(text)
-    read = _replaced(read, _ours(read))
+    read = _replace_spans(read, _ours(read))
     for pattern, names in ((_PIPES, None), (_ANGLE, ROLES), (_BRACKET, _SQUARE)):
-        read = _replaced(read, _named(read, pattern, names))
+        read = _replace_spans(read, _find_marks(read, pattern, names))
     return read.source
 
 
-def _replaced(read: Seen, changes: Iterator[tuple[int, int, str]]) -> Seen:
+def _replace_spans(read: Seen, changes: Iterator[tuple[int, int, str]]) -> Seen:
     """Replace spans, given in order."""
     kept: list[str] = []
     position = 0
@@ -103,7 +103,7 @@ def _ours(read: Seen) -> Iterator[tuple[int, int, str]]:
             yield *opened.span(), f"'{'/' if opened[1] else ''}"
 
 
-def _named(read: Seen, pattern: re.Pattern[str], names: frozenset[str] | None) -> Iterator[tuple[int, int, str]]:
+def _find_marks(read: Seen, pattern: re.Pattern[str], names: frozenset[str] | None) -> Iterator[tuple[int, int, str]]:
     """Yield the marks of these names, or of any name, to become quoted words."""
     for mark in pattern.finditer(read.text):
         if names is None or _bare(mark[2]) in names:

@@ -69,8 +69,8 @@ class Phrases:
 
 def phrases(statements: Sequence[SemanticMemory]) -> Phrases:
     """Prepare what these statements are found by."""
-    told = dict.fromkeys(words for statement in statements for words in wordings(statement))
-    said = {form: runs_of(form) for words in told for form in forms(words)}
+    every = dict.fromkeys(words for statement in statements for words in wordings(statement))
+    said = {form: runs_of(form) for words in every for form in forms(words)}
     shared = Counter(run for runs in said.values() for run in runs)
     by_run: dict[str, list[str]] = {}
     for words, runs in said.items():
@@ -83,18 +83,18 @@ def phrases(statements: Sequence[SemanticMemory]) -> Phrases:
     return Phrases(by_run, "\0".join(reads(statement.content) for statement in statements), values)
 
 
-def cuts(text: str, told: Phrases, *, speaker: str | None, names: Sequence[str], spans: Iterable[Range] = ()) -> Cuts:
+def cuts(text: str, sought: Phrases, *, speaker: str | None, names: Sequence[str], spans: Iterable[Range] = ()) -> Cuts:
     """Find the ranges of a text that say one of the statements; `spans` are known to."""
     known = Folded(text)
     found = [to_safe_ends(text, *span) for span in spans]
-    for words in [words for run, said in told.wordings.items() if known.holds(run) for words in said]:
+    for words in [words for run, said in sought.wordings.items() if known.holds(run) for words in said]:
         found += [to_safe_ends(text, *place) for place in known.places(words)]
     ranges, widened = merge_ranges(found), False
     for start, end in _rest(text, ranges):
         words = reads(text[start:end])
-        if weight(words) >= WEIGHT and _stands_in(words, told.contents):  # a part of a statement
+        if weight(words) >= WEIGHT and _stands_in(words, sought.contents):  # a part of a statement
             ranges = merge_ranges([*ranges, to_safe_ends(text, *strip(text, start, end))])
-        elif words and _fills(unmarked(text[start:end]).text, words, told, speaker, names):
+        elif words and _fills(unmarked(text[start:end]).text, words, sought, speaker, names):
             around = [block for block in _paragraphs(text) if block[0] < end and start < block[1]]
             ranges, widened = merge_ranges([*ranges, (around[0][0], around[-1][1])]), True
     return Cuts(tuple(ranges), widened)
@@ -119,8 +119,8 @@ def reads(text: str) -> str:
 
 def paragraphs_with(text: str, words: Collection[str]) -> list[Range]:
     """Return the paragraphs that hold one of these index terms, all if none are given."""
-    told = {(start, end): analyze.tokens(text[start:end]) for start, end in _paragraphs(text)}
-    return [block for block, has in told.items() if not words or not {*has.words, *has.characters}.isdisjoint(words)]
+    paragraphs = {(start, end): analyze.tokens(text[start:end]) for start, end in _paragraphs(text)}
+    return [block for block, has in paragraphs.items() if not words or not {*has.words, *has.characters}.isdisjoint(words)]
 
 
 def _paragraphs(text: str) -> list[Range]:
@@ -130,18 +130,18 @@ def _paragraphs(text: str) -> list[Range]:
     return [(start, end) for start, end in blocks if start < end]
 
 
-def says(sentence: str, told: Phrases, *, speaker: str | None, names: Sequence[str]) -> bool:
+def says(sentence: str, sought: Phrases, *, speaker: str | None, names: Sequence[str]) -> bool:
     """Whether a sentence says one of the statements: by its words, or by its slot and value."""
-    return bool(cuts(sentence, told, speaker=speaker, names=names).ranges)
+    return bool(cuts(sentence, sought, speaker=speaker, names=names).ranges)
 
 
-def _fills(sentence: str, words: str, told: Phrases, speaker: str | None, names: Sequence[str]) -> bool:
-    if not any(value in words for value in told.values):
+def _fills(sentence: str, words: str, sought: Phrases, speaker: str | None, names: Sequence[str]) -> bool:
+    if not any(value in words for value in sought.values):
         return False
     slot = slots.read(sentence, speaker=speaker, names=names)
     if slot is None:
         return False
-    same = told.values.get(reads(slot.object), ())
+    same = sought.values.get(reads(slot.object), ())
     return any((slot.subject, slot.predicate) == (statement.subject, statement.predicate) for statement in same)
 
 
@@ -323,8 +323,8 @@ def marks() -> tuple[str, ...]:
 
 def mark(text: str) -> str:
     """Return the redaction mark in the language of a text."""
-    unspaced = UNSPACED_RUN.search(text) is not None
-    return next(each for each in marks() if (UNSPACED_RUN.search(each) is not None) is unspaced)
+    is_cjk = UNSPACED_RUN.search(text) is not None
+    return next(each for each in marks() if (UNSPACED_RUN.search(each) is not None) is is_cjk)
 
 
 def cut_out(text: str, ranges: Iterable[Range]) -> str:

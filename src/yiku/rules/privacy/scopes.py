@@ -23,7 +23,7 @@ _LIKE_ONE_ANOTHER = ("LATIN", "GREEK", "CYRILLIC", "ARMENIAN", "COPTIC", "CHEROK
 _UNSEEN = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]")
 
 
-def allowed(name: object) -> bool:
+def is_valid(name: object) -> bool:
     """Whether this is a valid scope name as it stands."""
     if not isinstance(name, str) or not 0 < len(name) <= LONGEST_CHARS:
         return False
@@ -44,7 +44,7 @@ def _alphabets(name: str) -> set[str]:
     return begins & {*_LIKE_ONE_ANOTHER}
 
 
-def folded(name: str) -> str:
+def from_login(name: str) -> str:
     """Return a plain scope name for a login or title; may be empty."""
     kept = re.sub(r"[^a-z0-9._:@-]+", "-", name.lower())
     return re.sub(r"^[^a-z0-9]+", "", kept)[:100].rstrip("-")

@@ -56,7 +56,7 @@ def mask_secrets(text: str, seal: Callable[[str], bytes], *, keep_lines: bool = 
             plain = _INVISIBLE.sub("", text)
         if _WIDE.search(plain):
             plain = plain.translate(_NARROW)
-    if not (spans := _joined(_spans(plain))):
+    if not (spans := _merge_spans(_spans(plain))):
         return text, ()
     before = [cut - number for number, cut in enumerate(cuts)]  # each cut's place in the plain text
     pieces, position = [], 0
@@ -70,11 +70,11 @@ def mask_secrets(text: str, seal: Callable[[str], bytes], *, keep_lines: bool = 
 
 def _spans(text: str) -> Iterator[Span]:
     """Yield every secret, known forms first; spans may overlap."""
-    found = chain(forms.found(text), announced.in_commands(text), announced.found(text))
+    found = chain(forms.spans(text), announced.in_commands(text), announced.spans(text))
     return chain(_private_keys(text), found) if "-----BEGIN" in text else found
 
 
-def _joined(found: Iterator[Span]) -> list[Span]:
+def _merge_spans(found: Iterator[Span]) -> list[Span]:
     """Sort spans and merge overlapping ones; the kind found first wins."""
     kept: list[Span] = []
     for _, span in sorted(enumerate(found), key=lambda one: (one[1].start, one[0])):

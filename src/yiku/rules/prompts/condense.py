@@ -151,20 +151,20 @@ _BRACKETED = re.compile(r"[\[【<＜{(（][^\[\]【】<>＜＞{}()（）\n]{0,80
 
 def clean(text: str) -> str:
     """Return a file without front matter, comments and what is left of them, tags, and invisible characters."""
-    told = quoting.visible(text[:READ_CHARS])
-    if told.startswith(("---\n", "+++\n")) and (end := told.find(f"\n{told[:3]}", 3)) > 0:
-        told = told[end + 4 :]
+    visible = quoting.visible(text[:READ_CHARS])
+    if visible.startswith(("---\n", "+++\n")) and (end := visible.find(f"\n{visible[:3]}", 3)) > 0:
+        visible = visible[end + 4 :]
     kept, at = list[str](), 0
-    last = told.rfind("-->")
-    while (start := told.find("<!--", at)) >= 0:
-        kept.append(told[at:start])
+    last = visible.rfind("-->")
+    while (start := visible.find("<!--", at)) >= 0:
+        kept.append(visible[at:start])
         if start < last:
-            at = told.index("-->", start) + 3
+            at = visible.index("-->", start) + 3
         else:  # nothing closes it: it is a paragraph
-            end = told.find("\n\n", start)
-            at = end if end >= 0 else len(told)
-    told = "".join([*kept, told[at:]]).replace("-->", "")
-    return _TAG.sub("", _IMAGE.sub("", told))
+            end = visible.find("\n\n", start)
+            at = end if end >= 0 else len(visible)
+    visible = "".join([*kept, visible[at:]]).replace("-->", "")
+    return _TAG.sub("", _IMAGE.sub("", visible))
 
 
 def _statements(text: str) -> Iterator[_Said]:
@@ -176,7 +176,7 @@ def _statements(text: str) -> Iterator[_Said]:
 
     def closed() -> Iterator[_Said]:
         if open_:
-            yield from _sentences(_joined(open_), " ".join(headings.values()), item=item)
+            yield from _sentences(_join(open_), " ".join(headings.values()), item=item)
             open_.clear()
 
     for line in text.splitlines():
@@ -189,22 +189,22 @@ def _statements(text: str) -> Iterator[_Said]:
         if heading := _HEADING.match(line):
             yield from closed()
             level = len(heading[1])
-            headings = {deep: told for deep, told in headings.items() if deep < level} | {level: heading[2]}
+            headings = {deep: title for deep, title in headings.items() if deep < level} | {level: heading[2]}
         elif not line.strip() or _RULE.match(line):
             yield from closed()
             item = False
         elif (bullet := _ITEM.match(line)) or line.lstrip().startswith((">", "|")):
             yield from closed()
             item = bullet is not None or line.lstrip().startswith("|")
-            told = line[bullet.end() :] if bullet else line.strip().strip("|> ").replace("|", ":")
-            open_.append(told)
+            entry = line[bullet.end() :] if bullet else line.strip().strip("|> ").replace("|", ":")
+            open_.append(entry)
         else:
             item = item and bool(open_)
             open_.append(line.strip())
     yield from closed()
 
 
-def _joined(lines: Sequence[str]) -> str:
+def _join(lines: Sequence[str]) -> str:
     text = lines[0].strip()
     for line in lines[1:]:
         text += line if UNSPACED_RUN.match(text[-1:]) and UNSPACED_RUN.match(line[:1]) else f" {line}"
@@ -256,12 +256,12 @@ def _weight(said: _Said, target: Target) -> float:
         return -1.0
     about_tools = has(topic, "identity.tooling")
     principle, tooling = has(text, "identity.principle"), has(text, "identity.tooling")
-    told = float(said.item) + 2.0 * principle - (0.0 if principle else 2.0 * has(text, "identity.narrative"))
+    score = float(said.item) + 2.0 * principle - (0.0 if principle else 2.0 * has(text, "identity.narrative"))
     match target.name:
         case "agent_tooling":
-            return told + 1.0 if about_tools or tooling else -1.0
+            return score + 1.0 if about_tools or tooling else -1.0
         case "agent_core":
-            return -1.0 if about_tools else told + has(text, "identity.flow") - 0.5 * tooling
+            return -1.0 if about_tools else score + has(text, "identity.flow") - 0.5 * tooling
         case "preset":
-            return told + 1.0
-    return told
+            return score + 1.0
+    return score

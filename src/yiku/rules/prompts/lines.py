@@ -56,7 +56,7 @@ def fit(
     if not shown:
         return Fitted("", left_out=left_out)
     last = [omitted.format(left_out)] if left_out and omitted else []
-    return Fitted(_framed([*head, *(lines[place] for place in shown), *last], seal), spent, tuple(shown), left_out)
+    return Fitted(_wrap_section([*head, *(lines[place] for place in shown), *last], seal), spent, tuple(shown), left_out)
 
 
 def together(*parts: Fitted) -> Fitted:
@@ -67,15 +67,15 @@ def together(*parts: Fitted) -> Fitted:
 
 def frame(heading: str, seal: fence.Seal | None) -> int:
     """The tokens of a section without a line: its heading and its fence."""
-    return estimate(_framed([heading], seal)) + 2
+    return estimate(_wrap_section([heading], seal)) + 2
 
 
-def _framed(lines: Sequence[str], seal: fence.Seal | None) -> str:
+def _wrap_section(lines: Sequence[str], seal: fence.Seal | None) -> str:
     text = "\n".join(lines)
     return text if seal is None else fence.wrap(text, seal)
 
 
-def quoted(text: str) -> str:
+def quote_line(text: str) -> str:
     """Return somebody's words as one inert line of a list, without anything that looks like an id of ours."""
     flat = " ".join(quoting.inert(text).split())
     return f"- {_ID.sub('# ', _LEAD.sub('', flat))}"

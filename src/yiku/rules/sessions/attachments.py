@@ -48,9 +48,9 @@ MIME = {
 # ------------------------------------------------------------------ found in turns
 
 
-def found(turns: Sequence[Turn]) -> tuple[Attachment, ...]:
+def all_files(turns: Sequence[Turn]) -> tuple[Attachment, ...]:
     """Return every file that the turns sent or made, in order, each path once as named last."""
-    every = [*(one for turn in turns for one in sent(turn)), *made(turns)]
+    every = [*(one for turn in turns for one in files_sent(turn)), *files_made(turns)]
     places = {(one.direction, one.local_path or one.url): one for one in every}
     order = {turn.id: place for place, turn in enumerate(turns)}
     return tuple(sorted(places.values(), key=lambda one: order[one.turn or ""]))[:MOST]
@@ -61,7 +61,7 @@ def mime(name: str) -> str | None:
     return MIME.get(name.partition("?")[0].rpartition(".")[2].lower())
 
 
-def _named(turn: Turn, place: str, direction: Direction, **known: Any) -> Attachment | None:
+def _from_name(turn: Turn, place: str, direction: Direction, **known: Any) -> Attachment | None:
     """Build an attachment from a path or URL, None if it is neither."""
     place = place.strip().strip("\"'<>`")
     if not place or len(place) > PATH_CHARS or "\n" in place or place.startswith("data:") or place.endswith(("/", "\\")):
@@ -96,7 +96,7 @@ _BRACKETED = lazy.compile(r"[\[［【](\w{1,20})(?:[:：]\s*|\s+)([^\]］】\n]{
 _A_TYPE = lazy.compile(r"(?:image|audio|video|application|text)/[\w.+-]+\s*")
 
 
-def sent(turn: Turn) -> tuple[Attachment, ...]:
+def files_sent(turn: Turn) -> tuple[Attachment, ...]:
     """Return the files that a message carries: inbound from the user, outbound from the assistant."""
     if turn.role not in ("user", "assistant"):
         return ()
@@ -107,10 +107,10 @@ def sent(turn: Turn) -> tuple[Attachment, ...]:
     parts = (part for place in places if isinstance(place, Mapping) for key in _PARTS for part in _list(place.get(key)))
     listed = [one for part in parts if (one := _part(turn, part, direction))]
     pictures = [
-        _named(turn, match[2], direction, description=match[1].strip() or None) for match in _PICTURE.finditer(turn.content)
+        _from_name(turn, match[2], direction, description=match[1].strip() or None) for match in _PICTURE.finditer(turn.content)
     ]
     bracketed = (match for match in _BRACKETED.finditer(turn.content) if folded(match[1]) in words("records.attached"))
-    names = [_named(turn, _A_TYPE.sub("", match[2]), direction) for match in bracketed]
+    names = [_from_name(turn, _A_TYPE.sub("", match[2]), direction) for match in bracketed]
     files = {(one.local_path or one.url): one for one in (*names, *pictures, *listed) if one}
     return tuple(files.values())[:MOST]
 
@@ -122,12 +122,12 @@ def _list(given: object) -> Sequence[object]:
 def _part(turn: Turn, part: object, direction: Direction) -> Attachment | None:
     """Build an attachment from an entry: a name, a mapping, or a message part."""
     if isinstance(part, str):
-        return _named(turn, part, direction) if mime(part) or "/" in part else None
+        return _from_name(turn, part, direction) if mime(part) or "/" in part else None
     if not isinstance(part, Mapping) or part.get("type") in ("text", "input_text", "output_text", "tool_use", "tool_result"):
         return None
     given = {**part, **next((part[key] for key in _INNER if isinstance(part.get(key), Mapping)), {})}
     place = next((given[key] for key in _PLACES if isinstance(given.get(key), str) and not given[key].startswith("data:")), "")
-    return _named(
+    return _from_name(
         turn,
         place,
         direction,
@@ -152,20 +152,20 @@ _TOKEN = lazy.compile(r"[^\s\"'`<>|*?，。」”“「]+")
 _REACH = 60  # characters behind "saved", in which its place begins
 
 
-def made(turns: Sequence[Turn]) -> tuple[Attachment, ...]:
+def files_made(turns: Sequence[Turn]) -> tuple[Attachment, ...]:
     """Return the files that tools made, each path once, as the last call made it."""
     places: dict[str, Attachment] = {}
     for call in calls(turns):
         shown = _text(call.params, "description", "caption", "title", "prompt")
-        for path in _written(call):
-            if one := _named(call.turn, path, "outbound", description=shown):
+        for path in _paths_written(call):
+            if one := _from_name(call.turn, path, "outbound", description=shown):
                 key = one.local_path or one.url or ""
                 places.pop(key, None)
                 places[key] = one
     return tuple(places.values())
 
 
-def _written(call: Call) -> Iterator[str]:
+def _paths_written(call: Call) -> Iterator[str]:
     """Yield the paths that a call wrote to."""
     if call.error is not None:
         return
@@ -179,16 +179,16 @@ def _written(call: Call) -> Iterator[str]:
         for key, value in call.params.items()
         if re.sub(r"[_\-\s]", "", key).lower() in wanted and isinstance(value, str) and _is_file(value, sure=making)
     ]
-    yield from named or (_saved(call.result[:4_000]) if making and call.result else ())
+    yield from named or (_paths_saved(call.result[:4_000]) if making and call.result else ())
 
 
-def _saved(result: str) -> Iterator[str]:
+def _paths_saved(result: str) -> Iterator[str]:
     """Yield the paths that a result reports as saved: "saved to /tmp/a.png", 已保存到 /tmp/a.png."""
-    told = folded(result)
-    for match in looked_for("records.saved").finditer(told):
+    folded_text = folded(result)
+    for match in looked_for("records.saved").finditer(folded_text):
         linked = False
         for token in _TOKEN.finditer(result, match.end(), match.end() + PATH_CHARS):
-            start = at_start(told, "records.saved_at", at=token.start())
+            start = at_start(folded_text, "records.saved_at", at=token.start())
             linked = linked or start > token.start() or token[0].endswith((":", "："))
             path = result[start : token.end()].strip(".,;:：)")
             if linked and _PATHLIKE.fullmatch(path):
@@ -242,6 +242,6 @@ def text(attachment: Attachment) -> str:
 
 def stale(attachment: Attachment, now: datetime) -> bool:
     """Whether an attachment may be dropped: older than EMPTY_DAYS and without content, tags or links."""
-    told = (attachment.description, attachment.transcription, attachment.extracted_text)
-    known = any((*told, attachment.linked_memory_ids, attachment.blob, attachment.tags))
+    texts = (attachment.description, attachment.transcription, attachment.extracted_text)
+    known = any((*texts, attachment.linked_memory_ids, attachment.blob, attachment.tags))
     return not known and now - attachment.said_at > timedelta(days=EMPTY_DAYS)

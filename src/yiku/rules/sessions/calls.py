@@ -83,7 +83,7 @@ def _call(given: Mapping[str, Any], turn: Turn, place: int, answer: tuple[Mappin
     function = inner if isinstance(inner := given.get("function"), Mapping) else given
     name = str(function.get("name") or given.get("tool") or "?")
     params: Any = next((function[key] for key in _INPUTS if function.get(key)), {})
-    params = parsed if isinstance(params, str) and isinstance(parsed := _parsed(params), Mapping) else params
+    params = parsed if isinstance(params, str) and isinstance(parsed := _parse_json(params), Mapping) else params
     params = params if isinstance(params, Mapping) else {"input": params}
     if answer is None:
         return Call(name, params, turn, place)
@@ -92,7 +92,7 @@ def _call(given: Mapping[str, Any], turn: Turn, place: int, answer: tuple[Mappin
     return Call(name, params, turn, place, said, answered, failure(name, result, said))
 
 
-def _parsed(text: str) -> object:
+def _parse_json(text: str) -> object:
     """Parse JSON, None if the text is not JSON."""
     if len(text) > JSON_CHARS or not text.lstrip().startswith(("{", "[")):
         return None
@@ -118,8 +118,8 @@ def failure(name: str, result: Mapping[str, Any], said: str) -> str | None:
     """Return the error of a result on one line, None if it reports none."""
     lines = [line for line in map(str.strip, said.splitlines()) if line]
     reads = any(word in name.casefold() for word in words("records.reading_tools"))
-    for given in (result, _parsed(said)):
-        if isinstance(given, Mapping) and (flagged := _flagged(given, reads)) is not None:
+    for given in (result, _parse_json(said)):
+        if isinstance(given, Mapping) and (flagged := _flagged_error(given, reads)) is not None:
             return _one_line(flagged or _telling(lines) or "error")
     if not lines:
         return None
@@ -132,7 +132,7 @@ def failure(name: str, result: Mapping[str, Any], said: str) -> str | None:
     return _one_line(lines[0]) if not reads and len(said) <= SHORT_CHARS and _tells(said, "records.failed") else None
 
 
-def _flagged(given: Mapping[str, Any], reads: bool) -> str | None:
+def _flagged_error(given: Mapping[str, Any], reads: bool) -> str | None:
     """Return the message of a result flagged as failed, perhaps empty; None for any other."""
     message = next((given[key] for key in ("error", "error_message", "stderr") if isinstance(given.get(key), str)), "")
     failed = given.get("is_error") is True or given.get("success") is False or given.get("ok") is False
@@ -143,28 +143,32 @@ def _flagged(given: Mapping[str, Any], reads: bool) -> str | None:
 
 
 def _exit_code(said: str) -> int | None:
-    told = folded(said)
-    codes = (_CODE.match(told, match.end()) for match in looked_for("records.exit_code").finditer(told))
+    folded_text = folded(said)
+    codes = (_CODE.match(folded_text, match.end()) for match in looked_for("records.exit_code").finditer(folded_text))
     return next((int(code[1]) for code in codes if code), None)
 
 
 def _begins(line: str) -> bool:
     """Whether a line begins like an error message: `ValueError: …`, `fatal: …`, "could not …"."""
-    begins = _BEGINS.match(told := folded(line))
-    if begins is None or has(told, "records.all_well"):
+    begins = _BEGINS.match(folded_text := folded(line))
+    if begins is None or has(folded_text, "records.all_well"):
         return False
-    return begins[1].endswith(tuple(words("records.errors"))) or at_start(told[begins.start(1) :], "records.begins_failed") > 0
+    return (
+        begins[1].endswith(tuple(words("records.errors"))) or at_start(folded_text[begins.start(1) :], "records.begins_failed") > 0
+    )
 
 
 def _counts(line: str) -> bool:
     """Whether a line counts failures: `2 failed, 10 passed`."""
-    counts = _COUNT.finditer(told := folded(line))
-    return _tells(line, "records.counted") and any(at_start(told, "records.counted", at=each.end()) > each.end() for each in counts)
+    counts = _COUNT.finditer(folded_text := folded(line))
+    return _tells(line, "records.counted") and any(
+        at_start(folded_text, "records.counted", at=each.end()) > each.end() for each in counts
+    )
 
 
 def _tells(said: str, name: str) -> bool:
     """Whether a text has a word of a list and none that says that all is well."""
-    return has(told := folded(said), name) and not has(told, "records.all_well")
+    return has(folded_text := folded(said), name) and not has(folded_text, "records.all_well")
 
 
 def _telling(lines: Sequence[str]) -> str:

@@ -1,5 +1,5 @@
 """
-Summarize a session, or a part of it, as an episode, without a model.
+Summarize a session, or a part of it, as an episode, without a model; format episodes as Markdown.
 
     goal        the first thing that the user asked for (tasks.py)
     actions     every call of a tool: its telling parameters, what came back, whether it went wrong (calls.py), and
@@ -59,7 +59,7 @@ def tell(
     goal = _goal(turns)
     language = language_of(goal) if goal else spoken(turns)
     made = calls(turns)
-    nodes = tuple(_node(call, decision) for call, decision in zip(made, _decided(made, turns), strict=True))
+    nodes = tuple(_node(call, decision) for call, decision in zip(made, _decisions_of_calls(made, turns), strict=True))
     outcome, reason = outcomes.outcome(turns, made, language)
     if source == "context_compress" and outcome == "partial":
         outcome, reason = "ongoing", label("episode_reason.goes_on", language)
@@ -138,10 +138,10 @@ def _key_params(params: Mapping[str, Any]) -> dict[str, Any]:
     chosen = brief or telling or given
     rank = {key: next((i for i, word in enumerate(_TELLING) if word in key.lower()), len(_TELLING)) for key in chosen}
     first = sorted(chosen, key=rank.__getitem__)[:PARAMS]
-    return {key: _shortened(chosen[key]) for key in chosen if key in first}
+    return {key: _shorten(chosen[key]) for key in chosen if key in first}
 
 
-def _shortened(value: Any) -> Any:
+def _shorten(value: Any) -> Any:
     if isinstance(value, (bool, int, float)):
         return value
     return short(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str), PARAM_CHARS)
@@ -155,7 +155,7 @@ def _gist(call: Call) -> str:
     return short(" ".join(line for line in lines[:40] if any(map(str.isalnum, line))), RESULT_CHARS)
 
 
-def _decided(made: Sequence[Call], turns: Sequence[Turn]) -> list[str | None]:
+def _decisions_of_calls(made: Sequence[Call], turns: Sequence[Turn]) -> list[str | None]:
     """
     Return for each call the decision that followed from its result.
 
@@ -177,9 +177,9 @@ def _decided(made: Sequence[Call], turns: Sequence[Turn]) -> list[str | None]:
     return found
 
 
-def _decides(told: str) -> bool:
+def _decides(folded_text: str) -> bool:
     """Whether a sentence announces a next action."""
-    return has(told, "records.decides") or at_start(told, "records.decides_first") > 0
+    return has(folded_text, "records.decides") or at_start(folded_text, "records.decides_first") > 0
 
 
 def _plain(sentence: str) -> str:
@@ -190,27 +190,27 @@ def _plain(sentence: str) -> str:
 # ------------------------------------------------------------------ decisions, entities
 
 
-def _chooses(told: str) -> bool:
+def _chooses(folded_text: str) -> bool:
     """Whether a sentence states a choice."""
-    if has(told, "records.chooses"):
+    if has(folded_text, "records.chooses"):
         return True
-    for match in looked_for("records.choosing").finditer(told):
-        before = re.findall(r"[\w']+", told[max(0, match.start() - 24) : match.start()])
+    for match in looked_for("records.choosing").finditer(folded_text):
+        before = re.findall(r"[\w']+", folded_text[max(0, match.start() - 24) : match.start()])
         if not words("records.choosers").isdisjoint(before[-WORDS_BEFORE:]):
             return True
     return False
 
 
-def _gives_reason(told: str) -> bool:
+def _gives_reason(folded_text: str) -> bool:
     """Whether a sentence gives a reason; "since" may also be temporal."""
-    if has(told, "records.why"):
+    if has(folded_text, "records.why"):
         return True
-    ends = (match.end() for match in looked_for("records.why_or_when").finditer(told))
-    return any(not (rest := told[end:].lstrip())[:1].isdigit() and not at_start(rest, "records.since_when") for end in ends)
+    ends = (match.end() for match in looked_for("records.why_or_when").finditer(folded_text))
+    return any(not (rest := folded_text[end:].lstrip())[:1].isdigit() and not at_start(rest, "records.since_when") for end in ends)
 
 
-def _supposes(told: str) -> bool:
-    return told.rstrip().endswith(tuple(ASKING)) or at_start(told, "records.supposes") > 0
+def _supposes(folded_text: str) -> bool:
+    return folded_text.rstrip().endswith(tuple(ASKING)) or at_start(folded_text, "records.supposes") > 0
 
 
 def _decisions(turns: Sequence[Turn]) -> Iterator[str]:
@@ -225,10 +225,10 @@ def _decisions(turns: Sequence[Turn]) -> Iterator[str]:
             if not _chooses(chosen) or _supposes(chosen):
                 continue
             why = "" if _gives_reason(chosen) else following if at_start(folded(following), "records.gives_why") else None
-            told = "" if why is None else short(_plain(f"{one} {why}".strip()), SENTENCE_CHARS)
-            if told and told not in seen:
-                seen.add(told)
-                yield told
+            decision = "" if why is None else short(_plain(f"{one} {why}".strip()), SENTENCE_CHARS)
+            if decision and decision not in seen:
+                seen.add(decision)
+                yield decision
             if len(seen) == DECISIONS:
                 return
 
@@ -265,22 +265,22 @@ def _names(text: str) -> list[str]:
 def _summary(goal: str, made: Sequence[Call], ended: tuple[str, str], decisions: Sequence[str], language: str) -> str:
     """Write a summary of about SUMMARY_CHARS: goal, actions, outcome and decision."""
 
-    def told(name: str, text: object) -> str:
+    def phrase(name: str, text: object) -> str:
         return label(f"episode.{name}", language).format(text)
 
     end = label("episode.end", language)
-    parts = [told("goal", goal.rstrip(STOPS))] if goal else []
+    parts = [phrase("goal", goal.rstrip(STOPS))] if goal else []
     if made:
         counted = Counter(call.name for call in made).most_common(4)
         done = ", ".join(f"{name} ×{count}" if count > 1 else name for name, count in counted)
         wrong = sum(1 for call in made if call.error is not None)
-        parts.append(told("did", f"{done} ({told('wrong', wrong)})" if wrong else done))
+        parts.append(phrase("did", f"{done} ({phrase('wrong', wrong)})" if wrong else done))
     outcome, reason = ended
     room = SUMMARY_CHARS - width(end.join(parts)) - 20
-    parts.append(told("ended", f"{outcome} ({reason})" if width(reason) <= room else outcome))
+    parts.append(phrase("ended", f"{outcome} ({reason})" if width(reason) <= room else outcome))
     room = SUMMARY_CHARS - width(end.join(parts)) - 12
     if decisions and room > 40:
-        parts.append(told("why", short(decisions[0], int(room))))
+        parts.append(phrase("why", short(decisions[0], int(room))))
     return short(end.join(parts), SUMMARY_CHARS + 40).rstrip(STOPS) + end.strip()
 
 

@@ -140,7 +140,7 @@ def parse(message: Mapping[str, Any], known: frozenset[str]) -> Draft:
     if message.get("tool_calls", ()) is None:
         fields["tool_calls"] = None
     _older_call(draft, fields)
-    for result in _listed(message.get("tool_results"), "tool_results", draft):
+    for result in _as_list(message.get("tool_results"), "tool_results", draft):
         draft.results.append(_result(result) if isinstance(result, Mapping) else result)
     _answers(draft, fields, role)
     if not draft.texts and isinstance(refusal := fields.get("refusal"), str):
@@ -206,7 +206,7 @@ def _parts(draft: Draft, parts: Sequence[Any]) -> None:
 def _calls(draft: Draft, calls: Any) -> None:
     """Parse tool calls; in OpenAI's shape the arguments are JSON text in `function`."""
     framed: list[Any] = []
-    for call in _listed(calls, "tool_calls", draft):
+    for call in _as_list(calls, "tool_calls", draft):
         inner = call.get("function") if isinstance(call, Mapping) else None
         if not isinstance(inner, Mapping):
             framed.append(None)
@@ -276,7 +276,7 @@ def _result(result: Mapping[str, Any]) -> dict[str, Any]:
     return {**kept, "content": "\n".join(texts), "parts": parts}
 
 
-def _listed(given: Any, name: str, draft: Draft) -> Sequence[Any]:
+def _as_list(given: Any, name: str, draft: Draft) -> Sequence[Any]:
     if given is None:
         return ()
     if not isinstance(given, Sequence) or isinstance(given, (str, bytes)):
@@ -326,7 +326,7 @@ def without_files(value: Any, keep: Callable[[File], str], around: Mapping[str, 
     found = _DATA_URL.match(value)
     lead = found[0] if found else ""
     typed = bool(lead) or (around.get("field") in ("data", "file_data") and any(key in around for key in _TYPES))
-    content = _decoded(value[len(lead) :]) if typed else None
+    content = _decode_base64(value[len(lead) :]) if typed else None
     if content is None and len(value) <= LONG_CHARS:
         return value
     mime = "text/plain" if content is None else (found[1] if found and found[1] else _mime(around))
@@ -346,7 +346,7 @@ def _mime(around: Mapping[str, Any]) -> str:
     return said if "/" in said else f"audio/{said}"
 
 
-def _decoded(text: str) -> bytes | None:
+def _decode_base64(text: str) -> bytes | None:
     """Decode base64 that encodes back to the same text, else None."""
     with suppress(binascii.Error, ValueError):
         found = base64.b64decode(text, validate=True)

@@ -59,7 +59,7 @@ def _fields() -> dict[str, str]:
 
 
 @cache
-def _omitted() -> re.Pattern[str]:
+def _omission_pattern() -> re.Pattern[str]:
     """Pattern of the line that counts omitted lines."""
     return re.compile(
         "|".join(re.escape(label("scratchpad.omitted", language)).replace(r"\{\}", r"\d+") for language in languages())
@@ -83,12 +83,12 @@ def follow(
         tuple(dict.fromkeys((short(project, LINE_CHARS), *pad.active_projects)))[:PROJECTS] if project else pad.active_projects
     )
     moved = replace(pad, active_projects=projects)
-    if tasks.switched(pad.current_focus, message):
+    if tasks.switches(pad.current_focus, message):
         task = task if tasks.asks(message) else ""
         moved = replace(_put_by(moved, now, session, done=False), current_focus=task, focus_since=now if task else None)
     elif task and not pad.current_focus and tasks.asks(message):
         moved = replace(moved, current_focus=task, focus_since=now)
-    elif tasks.renewed(pad.current_focus, message):
+    elif tasks.renews(pad.current_focus, message):
         moved = replace(moved, current_focus=task)
     return trim(replace(moved, updated_at=now))[0] if moved != pad else pad
 
@@ -154,7 +154,7 @@ def from_markdown(text: str) -> dict[str, str]:
             title = (match[1] or match[2] or "").strip(" \t#:：")
             name = _fields().get(folded(title), title)
             found.setdefault(name, [])
-        elif not _omitted().fullmatch(line.strip()) and (line.strip() or name in found):
+        elif not _omission_pattern().fullmatch(line.strip()) and (line.strip() or name in found):
             found.setdefault(name, []).append(line.rstrip())
     bodies = {name: "\n".join(lines).strip("\n") for name, lines in found.items()}
     return {name: body for name, body in bodies.items() if name and (body or name in _fields())}
@@ -172,7 +172,7 @@ def edit(pad: Scratchpad, text: str, *, now: datetime) -> tuple[Scratchpad, tupl
     omitted: list[str] = []
     for name, body in from_markdown(text).items():
         if name in pad.overrides or all(one.get(name) != body for one in shown):
-            own[name], cut = _cut(body, OWN_CHARS if len(own) < OWN_SECTIONS else 0)
+            own[name], cut = _cut_lines(body, OWN_CHARS if len(own) < OWN_SECTIONS else 0)
             omitted += cut
     own = {name[:LINE_CHARS]: body for name, body in [*own.items()][:OWN_SECTIONS]}
     if own == pad.overrides:
@@ -181,7 +181,7 @@ def edit(pad: Scratchpad, text: str, *, now: datetime) -> tuple[Scratchpad, tupl
     return kept, (*omitted, *dropped)
 
 
-def _cut(text: str, at_most: int) -> tuple[str, list[str]]:
+def _cut_lines(text: str, at_most: int) -> tuple[str, list[str]]:
     """Cut a text to whole lines that fit, and return the rest."""
     lines = [short(line, at_most - 1) if len(line) >= at_most else line for line in text.splitlines()]
     kept = 0

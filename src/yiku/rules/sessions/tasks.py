@@ -80,14 +80,14 @@ def task(message: str) -> str:
 
 @lru_cache(maxsize=2)  # a message is asked what it wants, whether it leaves the task, and whether it renews it
 def _task(head: str) -> str:
-    told = _read(head) if _typed(head).strip() else _told(sentences(_without_places(head))[-1:])
-    if not told:
+    parts = _read(head) if _typed(head).strip() else _telling_sentences(sentences(_without_places(head))[-1:])
+    if not parts:
         return ""
-    place = next((place for place, (text, asks) in enumerate(told) if asks and _words(text)), None)
+    place = next((place for place, (text, asks) in enumerate(parts) if asks and _words(text)), None)
     if place is None:
-        place = next((place for place, (text, _) in enumerate(told) if _weight(_words(text)) >= ENOUGH_WORDS), 0)
-    text = told[place][0]
-    before = next((said for said, _ in told[:place][::-1] if _weight(_telling(said)) >= ENOUGH_WORDS), "")
+        place = next((place for place, (text, _) in enumerate(parts) if _weight(_words(text)) >= ENOUGH_WORDS), 0)
+    text = parts[place][0]
+    before = next((said for said, _ in parts[:place][::-1] if _weight(_telling(said)) >= ENOUGH_WORDS), "")
     own = _telling(text)
     if before and not own:
         text = before
@@ -103,11 +103,11 @@ def asks(message: str) -> bool:
 
 def _says_something(text: str) -> bool:
     """Whether a sentence is more than thanks, a yes, "go on" or a report of success."""
-    told = folded(text)
-    if not any(map(str.isalnum, told)) or made_of(told, "records.noise", "records.nothing"):
+    folded_text = folded(text)
+    if not any(map(str.isalnum, folded_text)) or made_of(folded_text, "records.noise", "records.nothing"):
         return False
-    behind = at_start(told, "records.reported")
-    return not behind or not has(told[behind:].partition(",")[0], "records.went_well")
+    after = at_start(folded_text, "records.reported")
+    return not after or not has(folded_text[after:].partition(",")[0], "records.went_well")
 
 
 def typed(message: str) -> str:
@@ -136,79 +136,79 @@ def _read(head: str) -> tuple[tuple[str, bool], ...]:
     """Return the telling sentences at the beginning and end of what was typed."""
     said = sentences(_typed(head))
     said = said if len(said) <= READ_FIRST + READ_LAST else [*said[:READ_FIRST], *said[-READ_LAST:]]
-    return _told(said)
+    return _telling_sentences(said)
 
 
-def _told(said: Sequence[str]) -> tuple[tuple[str, bool], ...]:
+def _telling_sentences(said: Sequence[str]) -> tuple[tuple[str, bool], ...]:
     """Return the telling sentences, stripped, each with whether it asks for something."""
-    return tuple((text, asked) for text, asked in map(_stripped, said) if _says_something(text))
+    return tuple((text, asked) for text, asked in map(_strip_politeness, said) if _says_something(text))
 
 
-def _stripped(sentence: str) -> tuple[str, bool]:
+def _strip_politeness(sentence: str) -> tuple[str, bool]:
     """Strip greetings and politeness; return whether the sentence asks for something."""
     text = sentence.strip(" \t-*•·")
-    told = folded(text)
+    folded_text = folded(text)
     at, requested = 0, False
     while True:
-        if (behind := _opened(text, told, at)) == at:
-            behind = _asked(told, at)
-            requested |= behind > at
-        if behind == at:
+        if (after := _skip_opening(text, folded_text, at)) == at:
+            after = _skip_request(folded_text, at)
+            requested |= after > at
+        if after == at:
             break
-        at = behind
-    end = _closed(told, at)
-    asked = requested or at_start(told, "records.orders", at=at) > at or _is_question(told[at:])
+        at = after
+    end = _find_closing(folded_text, at)
+    asked = requested or at_start(folded_text, "records.orders", at=at) > at or _is_question(folded_text[at:])
     if requested:
-        end = _firm(told, at, end)
+        end = _firm(folded_text, at, end)
     return text[at:end].strip(_AROUND), asked
 
 
-def _opened(text: str, told: str, at: int) -> int:
+def _skip_opening(text: str, folded_text: str, at: int) -> int:
     """Skip a greeting, a filler, a change of topic or an address."""
-    behind = at_start(told, "records.opening", at=at)
-    if behind > at and (_FOLLOWED.match(told, behind) or _asked(told, behind) > behind):
-        return _skipped(told, behind)
-    behind = at_start(told, "records.opening_alone", at=at)
-    if behind > at and _PARTED.match(told, behind):
-        return _skipped(told, behind)
+    after = at_start(folded_text, "records.opening", at=at)
+    if after > at and (_FOLLOWED.match(folded_text, after) or _skip_request(folded_text, after) > after):
+        return _skip_signs(folded_text, after)
+    after = at_start(folded_text, "records.opening_alone", at=at)
+    if after > at and _PARTED.match(folded_text, after):
+        return _skip_signs(folded_text, after)
     name = _NAME.match(text, at)
-    if name and _asked(told, name.end()) > name.end():
+    if name and _skip_request(folded_text, name.end()) > name.end():
         return name.end()
-    return _skipped(told, behind) if (behind := _left(told, at)) > at else at
+    return _skip_signs(folded_text, after) if (after := _skip_leave(folded_text, at)) > at else at
 
 
-def _asked(told: str, at: int) -> int:
+def _skip_request(folded_text: str, at: int) -> int:
     """Skip the words that make a request."""
-    if at_start(told, "records.no_asking", at=at) > at:
+    if at_start(folded_text, "records.no_asking", at=at) > at:
         return at
-    behind = at_start(told, "records.asking", at=at)
-    if behind == at and (may := at_start(told, "records.may_ask", at=at)) > at:
-        behind = may if at_start(told, "records.asked_for", "records.orders", at=may) > may else at
-    return _skipped(told, behind) if behind > at else at
+    after = at_start(folded_text, "records.asking", at=at)
+    if after == at and (may := at_start(folded_text, "records.may_ask", at=at)) > at:
+        after = may if at_start(folded_text, "records.asked_for", "records.orders", at=may) > may else at
+    return _skip_signs(folded_text, after) if after > at else at
 
 
-def _skipped(told: str, at: int) -> int:
-    return _SIGNS.match(told, at).end()  # type: ignore[union-attr]  # it matches anything
+def _skip_signs(folded_text: str, at: int) -> int:
+    return _SIGNS.match(folded_text, at).end()  # type: ignore[union-attr]  # it matches anything
 
 
-def _closed(told: str, at: int) -> int:
+def _find_closing(folded_text: str, at: int) -> int:
     """Return where the closing politeness begins."""
-    end = len(told)
-    while word := at_end(bare := told[at:end].rstrip(_AROUND + MARKS), "records.closing"):
+    end = len(folded_text)
+    while word := at_end(bare := folded_text[at:end].rstrip(_AROUND + MARKS), "records.closing"):
         end = at + len(bare[: -len(word)].rstrip(_AROUND))
     return end
 
 
-def _is_question(told: str) -> bool:
-    bare = told.rstrip()
+def _is_question(folded_text: str) -> bool:
+    bare = folded_text.rstrip()
     if bare.endswith(tuple(ASKING)) or at_start(bare, "records.question_first"):
         return True
     return has(bare, "records.question") or bool(at_end(bare, "records.question_end"))
 
 
-def _firm(told: str, at: int, end: int) -> int:
+def _firm(folded_text: str, at: int, end: int) -> int:
     """Return the end of a request without polite particles: "can you …?" is no question."""
-    bare = told[at:end].rstrip(_AROUND + ASKING)
+    bare = folded_text[at:end].rstrip(_AROUND + ASKING)
     while word := at_end(bare, "records.closing_particles"):
         bare = bare.removesuffix(word)
         end = at + len(bare)
@@ -219,18 +219,18 @@ def _firm(told: str, at: int, end: int) -> int:
 # ------------------------------------------------------------------ another task
 
 
-def switched(previous_task: str, message: str) -> bool:
+def switches(previous_task: str, message: str) -> bool:
     """Whether a message leaves the running task (a line from `task`) for another."""
     if not previous_task:
         return False
     said = folded(typed(message))
     if any(map(_leaves, sentences(said[:400]))):
         return True
-    wanted, behind = task(message), _skipped(said, 0)
-    while (begin := behind) == at_start(said, "records.aside", at=begin) < (end := at_start(said, "records.opening", at=begin)):
-        behind = _skipped(said, end)
-    aside = (behind := at_start(said, "records.aside", at=begin)) > begin
-    rest = said[behind:].strip(_AROUND)
+    wanted, after = task(message), _skip_signs(said, 0)
+    while (begin := after) == at_start(said, "records.aside", at=begin) < (end := at_start(said, "records.opening", at=begin)):
+        after = _skip_signs(said, end)
+    aside = (after := at_start(said, "records.aside", at=begin)) > begin
+    rest = said[after:].strip(_AROUND)
     if not wanted or not asks(message) or _leans(rest) or (not aside and has(rest, "records.persons")):
         return False
     telling = _telling(wanted)
@@ -239,7 +239,7 @@ def switched(previous_task: str, message: str) -> bool:
     return telling.isdisjoint(_words(previous_task))
 
 
-def renewed(previous_task: str, message: str) -> bool:
+def renews(previous_task: str, message: str) -> bool:
     """Whether a self-contained message asks for more of the running task."""
     telling = _telling(task(message))
     if _weight(telling) < ENOUGH_WORDS or telling.isdisjoint(_words(previous_task)):
@@ -247,31 +247,31 @@ def renewed(previous_task: str, message: str) -> bool:
     return asks(message) and not _leans(folded(typed(message)))
 
 
-def _leaves(told: str) -> bool:
+def _leaves(folded_text: str) -> bool:
     """Whether a sentence announces another topic."""
-    begin = _skipped(told, 0)
-    while _left(told, begin) == begin:
-        if (behind := at_start(told, "records.opening", at=begin)) == begin:
+    begin = _skip_signs(folded_text, 0)
+    while _skip_leave(folded_text, begin) == begin:
+        if (after := at_start(folded_text, "records.opening", at=begin)) == begin:
             return False
-        begin = _skipped(told, behind)
+        begin = _skip_signs(folded_text, after)
     return True
 
 
-def _left(told: str, at: int) -> int:
+def _skip_leave(folded_text: str, at: int) -> int:
     """Skip the words that change the topic."""
-    if (behind := at_start(told, "records.leaves", at=at)) > at:
-        return behind
-    behind = at_start(told, "records.leaves_alone", at=at)
-    return behind if _PARTED.match(told, behind) else at
+    if (after := at_start(folded_text, "records.leaves", at=at)) > at:
+        return after
+    after = at_start(folded_text, "records.leaves_alone", at=at)
+    return after if _PARTED.match(folded_text, after) else at
 
 
-def _leans(told: str) -> bool:
+def _leans(folded_text: str) -> bool:
     """Whether a message depends on what was said before."""
-    told = looked_for("records.no_leaning").sub(" ", told)
-    begin, bare = _skipped(told, 0), told.rstrip(_AROUND + ASKING)
+    folded_text = looked_for("records.no_leaning").sub(" ", folded_text)
+    begin, bare = _skip_signs(folded_text, 0), folded_text.rstrip(_AROUND + ASKING)
     return (
-        at_start(told, "records.leans_first", at=begin) > begin
-        or has(told, "records.leans")
+        at_start(folded_text, "records.leans_first", at=begin) > begin
+        or has(folded_text, "records.leans")
         or bool(at_end(bare, "records.leans_last"))
     )
 
@@ -293,5 +293,5 @@ def _words(text: str) -> set[str]:
 
 def _weight(words: Collection[str]) -> float:
     """Count words; a Chinese bigram counts half."""
-    told = (word for word in words if not word.isdecimal() and analyze.FUNCTION_CHARACTERS.isdisjoint(word))
-    return sum(0.5 if UNSPACED_RUN.match(word) else 1 for word in told)
+    counted = (word for word in words if not word.isdecimal() and analyze.FUNCTION_CHARACTERS.isdisjoint(word))
+    return sum(0.5 if UNSPACED_RUN.match(word) else 1 for word in counted)

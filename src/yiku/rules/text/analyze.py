@@ -1,5 +1,5 @@
 """
-Convert text to search tokens, the same for indexing and for queries.
+Convert text to search tokens, the same for indexing and for queries; fold text to compare it; detect its language.
 
 Text is folded (NFKC, case, accents of Latin letters) and cut into runs. A run of Latin letters and
 digits gives one word; a compound of them (a path, a version, an address: python-3.10, foo@bar.com)
@@ -117,17 +117,17 @@ def _is_mark(character: str) -> bool:
 
 
 def _in_order(run: re.Match[str]) -> str:
-    apart = (part for character in run[0] for part in unicodedata.normalize("NFKD", character))
-    marks = groupby(apart, key=lambda part: unicodedata.combining(part) > 0)
+    decomposed = (part for character in run[0] for part in unicodedata.normalize("NFKD", character))
+    marks = groupby(decomposed, key=lambda part: unicodedata.combining(part) > 0)
     return "".join("".join(sorted(group, key=unicodedata.combining) if among else group) for among, group in marks)
 
 
 def fold(text: str) -> str:
     """Fold width, case, accents and Chinese variants: for comparing, never for showing."""
-    return _folded(text) if text.isascii() else simple(_folded(text))
+    return _fold(text) if text.isascii() else simple(_fold(text))
 
 
-def _folded(text: str) -> str:
+def _fold(text: str) -> str:
     """Fold width, case and accents: the input of search tokens."""
     if text.isascii():
         return text.lower().translate(_PLAIN)
@@ -163,12 +163,12 @@ def plain(text: str) -> str:
 
 def hashed_plain(text: str) -> str:
     """Like `plain`, in the frozen form that stored hashes were made of."""
-    return _PUNCTUATION.sub(" ", _folded(text).translate(_TO_HASHED)).strip()
+    return _PUNCTUATION.sub(" ", _fold(text).translate(_TO_HASHED)).strip()
 
 
 def tokens(text: str) -> Tokens:
     """Return the search tokens of a stored text, of at most INDEXED_CHARS characters."""
-    folded = _folded(text[:INDEXED_CHARS])[:INDEXED_CHARS]
+    folded = _fold(text[:INDEXED_CHARS])[:INDEXED_CHARS]
     if folded.isascii():
         return Tokens([token for raw in _ASCII.findall(folded) for token in _WORDS[raw]], [])
     words: list[str] = []

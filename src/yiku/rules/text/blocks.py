@@ -77,8 +77,8 @@ def blocks(text: str) -> list[Block]:
 
 def _lines(text: str) -> Iterator[tuple[int, int, Kind]]:
     """Yield each line with its kind."""
-    told = [match for match in _LINE.finditer(text) if match[0]]
-    filled = [match for match in told if match[0].strip()]
+    lines = [match for match in _LINE.finditer(text) if match[0]]
+    filled = [match for match in lines if match[0].strip()]
     spoken = len(filled) >= FEW and 2 * sum(_SPEAKS.match(match[0][:MOST_CHARS].strip()) is not None for match in filled) >= len(
         filled
     )
@@ -86,7 +86,7 @@ def _lines(text: str) -> Iterator[tuple[int, int, Kind]]:
     # where the transcript of a chat or a mail begins, which goes to the end
     pasted = min([*(roles if len(roles) > 1 else []), *_mail_heads(filled)], default=len(text))
     closes = ""  # of the block that a line is in
-    for match in told:
+    for match in lines:
         line = match[0][:MOST_CHARS].strip()
         if match.start() >= pasted:
             kind = Kind.QUOTATION

@@ -58,8 +58,8 @@ def with_previous(before: str, text: str) -> str | None:
 
 def cost(text: str) -> float:
     """The same, unrounded: costs of two texts add up to that of both together."""
-    unspaced = 0 if text.isascii() else sum(map(len, UNSPACED_RUN.findall(text)))
-    return (len(text) - unspaced) / CHARS_PER_TOKEN + unspaced * TOKENS_PER_UNSPACED
+    cjk_chars = 0 if text.isascii() else sum(map(len, UNSPACED_RUN.findall(text)))
+    return (len(text) - cjk_chars) / CHARS_PER_TOKEN + cjk_chars * TOKENS_PER_UNSPACED
 
 
 def _sentences(text: str, at_most: int) -> list[str]:

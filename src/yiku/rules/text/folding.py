@@ -16,6 +16,6 @@ def folded(text: str) -> str:
     """Return the text in lower case, half width and simplified characters, of the same length."""
     if text.isascii():
         return text.lower()
-    told = text.translate(_ONE_FORM)
-    small = told.lower()
-    return small if len(small) == len(told) else "".join(one if len(one.lower()) != 1 else one.lower() for one in told)
+    unified = text.translate(_ONE_FORM)
+    small = unified.lower()
+    return small if len(small) == len(unified) else "".join(one if len(one.lower()) != 1 else one.lower() for one in unified)

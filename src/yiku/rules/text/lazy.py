@@ -1,4 +1,4 @@
-"""Compile regular expressions on first use: a process that asks one question needs few."""
+"""Regular expressions that are compiled on first use, since one command needs few of them."""
 
 from __future__ import annotations
 

@@ -86,7 +86,7 @@ def seen(text: str) -> Seen:
     parts: list[str] = []
     starts: list[int] = []
     ends: list[int] = []
-    for (_, begin, _), (end, behind, character) in pairwise([(0, 0, ""), *cuts, (len(text), len(text), "")]):
+    for (_, begin, _), (end, stop, character) in pairwise([(0, 0, ""), *cuts, (len(text), len(text), "")]):
         edges = [begin, *(edge for match in _INVISIBLE.finditer(text, begin, end) for edge in match.span()), end]
         for first, last in zip(edges[::2], edges[1::2], strict=True):
             parts.append(text[first:last])
@@ -95,7 +95,7 @@ def seen(text: str) -> Seen:
         if character:
             parts.append(character)
             starts.append(end)
-            ends.append(behind)
+            ends.append(stop)
     return Seen("".join(parts), text, (starts, ends))
 
 
@@ -120,10 +120,10 @@ def spelled(text: str, at: int, name: str) -> int:
 
 def tags(text: str, *names: str) -> Iterator[Tag]:
     """Yield the tags of these names, in order; a dash in a name matches any dash, a space or nothing."""
-    read, behind = seen(text), 0
+    read, after = seen(text), 0
     for opened in _OPENED.finditer(read.text):
         name, end = next(((name, end) for name in names if (end := spelled(read.text, opened.end(), name))), ("", 0))
-        rest = _REST.match(read.text, end) if end and opened.start() >= behind else None
+        rest = _REST.match(read.text, end) if end and opened.start() >= after else None
         if rest and (_ENDS_NAME.match(read.text, end) or read.has_gap(end)):
-            behind = rest.end()
-            yield Tag(*read.span(opened.start(), behind), name, opened[1] is not None, read.said(end, behind - 1))
+            after = rest.end()
+            yield Tag(*read.span(opened.start(), after), name, opened[1] is not None, read.said(end, after - 1))

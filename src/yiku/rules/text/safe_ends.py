@@ -99,20 +99,20 @@ def _is_doubtful(text: str, start: int, end: int) -> bool:
         return following.isalnum()
     near = text[max(0, start - NEAR_CHARS) : start]
     last = _LAST_WORD.match(near[::-1])
-    *unspaced, word = UNSPACED_RUN.split(last[0][::-1] if last else "")
+    *cjk_runs, word = UNSPACED_RUN.split(last[0][::-1] if last else "")
     gap = text[end : end + NEAR_CHARS]
-    behind = gap.lstrip()
+    rest = gap.lstrip()
     if stops == "." and _is_short(folded(word)):
         return True
-    if not behind or "\n" in gap[: len(gap) - len(behind)]:
+    if not rest or "\n" in gap[: len(gap) - len(rest)]:
         return False
     if stops == ".":
-        month = len(word) <= 2 and built_in().is_month(_first_word(behind))
-        counted = bool(unspaced) and unspaced[-1].endswith(tuple(lists.words("erasing.ordinal")))
-        return behind[0].isdigit() or (word.isdigit() and (month or counted))
-    words = (_NEXT_WORDS.match(behind) or [""])[0].split()
+        month = len(word) <= 2 and built_in().is_month(_first_word(rest))
+        counted = bool(cjk_runs) and cjk_runs[-1].endswith(tuple(lists.words("erasing.ordinal")))
+        return rest[0].isdigit() or (word.isdigit() and (month or counted))
+    words = (_NEXT_WORDS.match(rest) or [""])[0].split()
     named = word[:1].isupper() and (len(word) > 1 or not built_in().is_person(folded(word)))
-    return named and 0 < len(words) <= FRAGMENT_WORDS and (behind[0].isascii() or bool(unspaced))
+    return named and 0 < len(words) <= FRAGMENT_WORDS and (rest[0].isascii() or bool(cjk_runs))
 
 
 def _is_short(word: str) -> bool:

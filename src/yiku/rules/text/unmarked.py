@@ -88,9 +88,9 @@ class Unmarked(NamedTuple):
         if not self.pieces:
             return start, end
         before = bisect_left(self.pieces, start, key=lambda one: one.start)
-        behind = bisect_right(self.pieces, end, key=lambda one: one.end)
+        after = bisect_right(self.pieces, end, key=lambda one: one.end)
         first = min(self.pieces[before - 1].end, start) if before else 0
-        last = max(self.pieces[behind].start, end) if behind < len(self.pieces) else len(self.source)
+        last = max(self.pieces[after].start, end) if after < len(self.pieces) else len(self.source)
         return (first, last) if first < start and end < last else (start, end)
 
 
@@ -101,7 +101,7 @@ def unmarked(text: str) -> Unmarked:
     if found.text.isascii():
         return found
     inside = [(*found.span(*match.span(1)), "") for match in _IN_CHINESE.finditer(found.text)]
-    return _without(text, _merged([*cuts, *inside])) if inside else found
+    return _without(text, _merge_cuts([*cuts, *inside])) if inside else found
 
 
 def may_split_words(text: str) -> bool:
@@ -121,7 +121,7 @@ def _marks(text: str) -> Iterator[Cut]:
             at = match.end()
 
 
-def _merged(cuts: Iterable[Cut]) -> list[Cut]:
+def _merge_cuts(cuts: Iterable[Cut]) -> list[Cut]:
     """Cuts in order, without those that another one covers."""
     found: list[Cut] = []
     for cut in sorted(cuts, key=lambda one: (one[0], -one[1])):
@@ -134,15 +134,15 @@ def _without(text: str, cuts: Iterable[Cut]) -> Unmarked:
     """Replace ranges of a text."""
     parts: list[str] = []
     pieces: list[Piece] = []
-    length = behind = 0
+    length = done = 0
     for start, end, sign in (*cuts, (len(text), len(text), "")):
-        if behind < start:
-            pieces.append(Piece(length, behind, start, False))
-            parts.append(text[behind:start])
-            length += start - behind
+        if done < start:
+            pieces.append(Piece(length, done, start, False))
+            parts.append(text[done:start])
+            length += start - done
         if sign:
             pieces.append(Piece(length, start, end, True))
             parts.append(sign)
             length += len(sign)
-        behind = end
+        done = end
     return Unmarked("".join(parts), text, tuple(pieces))

@@ -70,7 +70,7 @@ def words(folded: str, start: int, end: int, lexicon: Lexicon) -> list[Word]:
     found: list[Word] = []
     for match in _TOKEN.finditer(folded, start, end):
         if match.lastindex == _WORD:
-            found += _spaced(match[0], match.start(), lexicon)
+            found += _split_at_spaces(match[0], match.start(), lexicon)
         elif match.lastindex == _RUN:
             found += _run(match[0], match.start(), lexicon)
         else:
@@ -87,8 +87,8 @@ def words(folded: str, start: int, end: int, lexicon: Lexicon) -> list[Word]:
 
 def _tell_month(found: Sequence[Word], place: int) -> None:
     """Disambiguate a word that is a month and a verb (may) by its neighbours."""
-    word, beside = found[place], [*found[max(0, place - 1) : place], *found[place + 1 : place + 2]]
-    if any(each.text[0].isdigit() for each in beside) or (place and found[place - 1].flags & PLACE):
+    word, neighbours = found[place], [*found[max(0, place - 1) : place], *found[place + 1 : place + 2]]
+    if any(each.text[0].isdigit() for each in neighbours) or (place and found[place - 1].flags & PLACE):
         word.flags &= TIME
     else:
         word.flags &= ~TIME
@@ -158,7 +158,7 @@ def _singular(text: str, lexicon: Lexicon) -> Entry | None:
     return None
 
 
-def _spaced(text: str, start: int, lexicon: Lexicon) -> list[Word]:
+def _split_at_spaces(text: str, start: int, lexicon: Lexicon) -> list[Word]:
     end = start + len(text)
     if (parts := lexicon.contractions.get(text)) is not None:
         return [_word(start, end, part, lexicon) for part in parts]

@@ -42,8 +42,8 @@ def same(one: str, said_at: datetime, other: str, other_at: datetime) -> bool:
     if first == second or _fit(first.split(), second.split()) or _nearly(first, second, one, other):
         return True
     for a, at, b, b_at in ((one, said_at, other, other_at), (other, other_at, one, said_at)):
-        if (beside := _BESIDE.fullmatch(a.strip())) and not _BESIDE.fullmatch(b.strip()):
-            names = beside.groups() if sort_of(beside[2]) == "when" else beside.groups()[:1]
+        if (match := _BESIDE.fullmatch(a.strip())) and not _BESIDE.fullmatch(b.strip()):
+            names = match.groups() if sort_of(match[2]) == "when" else match.groups()[:1]
             return any(same(part, at, b, b_at) for part in names)  # 下周二（5月12日）: either names it
     return False
 
@@ -56,21 +56,21 @@ def _fit(first: Sequence[str], second: Sequence[str]) -> bool:
     return len(first) == len(second) > 0 and all(a == b or _fits(a, b) or _fits(b, a) for a, b in zip(first, second, strict=True))
 
 
-def _fits(told: str, full: str) -> bool:
+def _fits(short: str, full: str) -> bool:
     """Whether a partial token matches a full one: a day of any year, an hour of either half of the day."""
-    if told[0] == full[0] == "@" and "-" in told and "-" in full:
-        day, other = _YEAR.sub("", told), _YEAR.sub("", full)
-        return other in (day, f"{day[3:]}-{day[:2]}") if told[1] == "?" else day == other and told[1] == "-"
+    if short[0] == full[0] == "@" and "-" in short and "-" in full:
+        day, other = _YEAR.sub("", short), _YEAR.sub("", full)
+        return other in (day, f"{day[3:]}-{day[:2]}") if short[1] == "?" else day == other and short[1] == "-"
     if full[0] == "%" and ":" in full:
-        hour = told[1:] + ":00" if told[0] == "#" else told[2:] if told[:2] == "%?" else ""
+        hour = short[1:] + ":00" if short[0] == "#" else short[2:] if short[:2] == "%?" else ""
         hours, _, minutes = hour.partition(":")
         return minutes == full[-2:] and hours.isdecimal() and (int(hours) - int(full[-5:-3])) % 12 == 0
     amount = _AMOUNT.fullmatch(full)
-    if amount is None or told[0] != "#":
+    if amount is None or short[0] != "#":
         return False
     if amount[2] == "pct":
-        return told == measures.token(float(amount[1]) / 100)
-    return told == f"#{amount[1]}" and amount[2] in _money()
+        return short == measures.token(float(amount[1]) / 100)
+    return short == f"#{amount[1]}" and amount[2] in _money()
 
 
 @cache
@@ -84,16 +84,16 @@ def _nearly(first: str, second: str, *texts: str) -> bool:
     one, other = _AMOUNT.fullmatch(first), _AMOUNT.fullmatch(second)
     if one is None or other is None or not one[2] == other[2] != "":
         return False
-    told = sorted((float(one[1]), float(other[1])))
-    return told[1] - told[0] <= _rounding(*texts) * told[1]
+    pair = sorted((float(one[1]), float(other[1])))
+    return pair[1] - pair[0] <= _rounding(*texts) * pair[1]
 
 
 def _rounding(*texts: str) -> float:
     """Return the relative tolerance for the amounts of these texts."""
-    told = [fold(text) for text in texts]
-    if any(lists.has(text, "forms.about") for text in told):
+    folded = [fold(text) for text in texts]
+    if any(lists.has(text, "forms.about") for text in folded):
         return ROUGHLY
-    return ROUNDING if any(piece.reads.get("unit", "")[:1] == "~" for text in told for piece in scan(text[:LONGEST])) else 0
+    return ROUNDING if any(piece.reads.get("unit", "")[:1] == "~" for text in folded for piece in scan(text[:LONGEST])) else 0
 
 
 def forget() -> None:
@@ -171,9 +171,9 @@ def thing(text: str) -> str:
 
 def sort_of(text: str) -> str:
     """Return the sort of a value: when, a unit, count or number; empty for words."""
-    told = form(text, _ANY_DAY).split()
-    if any(token[0] in "@%" for token in told) and all(token[0] in "@%" or _IS_HOUR.fullmatch(token) for token in told):
+    tokens = form(text, _ANY_DAY).split()
+    if any(token[0] in "@%" for token in tokens) and all(token[0] in "@%" or _IS_HOUR.fullmatch(token) for token in tokens):
         return "when"
-    if told and (amount := _AMOUNT.match(told[0])):
-        return amount[2].partition("/")[0] or ("number" if len(told) == 1 and amount[0] == told[0] else "count")
+    if tokens and (amount := _AMOUNT.match(tokens[0])):
+        return amount[2].partition("/")[0] or ("number" if len(tokens) == 1 and amount[0] == tokens[0] else "count")
     return ""

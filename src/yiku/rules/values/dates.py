@@ -18,8 +18,8 @@ _SHORT = 3  # letters of a month that is not told when it stands alone: may
 
 def date(pieces: Sequence[Piece], at: int, said_at: datetime | None) -> Read | None:
     """Parse a day, month or weekday: 12 June, tomorrow, next Friday, 明年三月五号, 九月底."""
-    if (told := says(pieces, at, "date")) is not None:
-        return told, at + 1
+    if (value := says(pieces, at, "date")) is not None:
+        return value, at + 1
     if (near := says(pieces, at, "near")) is not None and said_at is not None:
         return _token(said_at + timedelta(days=int(near))), at + 1
     return _weekday(pieces, at, said_at) or _calendar(pieces, at, said_at)
@@ -33,10 +33,10 @@ def _weekday(pieces: Sequence[Piece], at: int, said_at: datetime | None) -> Read
     """Parse a weekday; `this` and `next` give its date. Next to a date it adds nothing."""
     week = says(pieces, at, "week")
     place = at + (week is not None)
-    told = says(pieces, place, "weekday")
-    if told is None:
+    value = says(pieces, place, "weekday")
+    if value is None:
         return None
-    day = int(told) - 1
+    day = int(value) - 1
     if week is not None and said_at is not None:
         ahead = (day - said_at.weekday()) % 7 if week == "coming" else day - said_at.weekday() + int(week)
         return _token(said_at + timedelta(days=ahead)), place + 1
@@ -54,11 +54,11 @@ def _calendar(pieces: Sequence[Piece], at: int, said_at: datetime | None) -> Rea
     if "last" in found and (month or year):
         return day_of(year, month or 12, monthrange(year or _YEARS[3], month or 12)[1]), end
     if month and (day or "of" not in found):
-        told = day or year or "stretch" in found or pieces[end - 1].cjk or len(pieces[end - 1].text) > _SHORT
-        return (f"{day_of(year, month, day)}{found.get('stretch', '')}", end) if told else None
+        certain = day or year or "stretch" in found or pieces[end - 1].cjk or len(pieces[end - 1].text) > _SHORT
+        return (f"{day_of(year, month, day)}{found.get('stretch', '')}", end) if certain else None
     if day:
-        beside = pieces[end] if end < len(pieces) else None
-        counts = beside is not None and beside.text.isalpha() and not beside.reads  # the 4th level, 5号楼
+        following = pieces[end] if end < len(pieces) else None
+        counts = following is not None and following.text.isalpha() and not following.reads  # the 4th level, 5号楼
         return (f"#{day}" if counts else f"@d{day}"), end
     return (f"#{year}", end) if year and "of" not in found else None
 
@@ -72,14 +72,14 @@ def _part_of_date(
     if said_at is not None and (months := says(pieces, at, "months")) is not None:
         year, month = divmod(said_at.year * 12 + said_at.month - 1 + int(months), 12)
         return {"year": year, "month": month + 1, "of": "month"}, at + 1
-    if (told := says(pieces, at, "month")) is not None:
-        return {"month": int(told)}, at + 1
-    if (told := says(pieces, at, "holiday")) is not None:
-        return {"month": int(told[:2]), "day": int(told[3:])}, at + 1
+    if (value := says(pieces, at, "month")) is not None:
+        return {"month": int(value)}, at + 1
+    if (value := says(pieces, at, "holiday")) is not None:
+        return {"month": int(value[:2]), "day": int(value[3:])}, at + 1
     if says(pieces, at, "lastday") is not None:
         return {"last": 1}, at + 1
-    if "month" in found and (told := says(pieces, at, "stretch")) is not None:
-        return {"stretch": told}, at + 1
+    if "month" in found and (value := says(pieces, at, "stretch")) is not None:
+        return {"stretch": value}, at + 1
     return _number_of_date(pieces, at, "month" in found)
 
 
@@ -99,9 +99,9 @@ def _number_of_date(pieces: Sequence[Piece], at: int, of_month: bool) -> tuple[d
     if of_month and value in _YEARS:
         return {"year": value}, end
     month = past(pieces, end, "of")
-    beside = of_month or (says(pieces, month, "month") is not None and not pieces[month].cjk)
+    has_month = of_month or (says(pieces, month, "month") is not None and not pieces[month].cjk)
     hour = any(says(pieces, end, kind) is not None for kind in ("part", "hour", "unit"))
-    return ({"day": value}, end) if beside and 0 < value <= 31 and not hour else None
+    return ({"day": value}, end) if has_month and 0 < value <= 31 and not hour else None
 
 
 def time_of_day(pieces: Sequence[Piece], at: int, _: datetime | None) -> Read | None:
@@ -120,8 +120,8 @@ def time_of_day(pieces: Sequence[Piece], at: int, _: datetime | None) -> Read | 
         if not marked and (part or says(pieces, end, "part") is None or pieces[at].cjk):
             return None
     else:
-        alone = part or says(pieces, at, "part_alone")
-        return (f"%{alone}", at + 1) if alone and at else None
+        part_of_day = part or says(pieces, at, "part_alone")
+        return (f"%{part_of_day}", at + 1) if part_of_day and at else None
     if hour > 24:
         return None
     if part is None and (part := says(pieces, end, "part")) is not None:
@@ -136,7 +136,7 @@ def time_of_day(pieces: Sequence[Piece], at: int, _: datetime | None) -> Read | 
 
 def _minutes(pieces: Sequence[Piece], at: int) -> tuple[int, int]:
     """Parse the minutes after an hour: 半, 一刻, 二十分."""
-    told, end = number(pieces, at) or (0.0, at)
+    count, end = number(pieces, at) or (0.0, at)
     each = says(pieces, end, "minute")
-    minutes = told * (60 if told < 1 else int(each or 1))
+    minutes = count * (60 if count < 1 else int(each or 1))
     return (int(minutes), end + (each is not None)) if minutes < 60 else (0, at)

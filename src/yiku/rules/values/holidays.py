@@ -15,6 +15,7 @@ from functools import cache
 
 Span = tuple[date, date]  # first day, and the day after the last
 
+CELEBRATED_AT_MOST = 3  # days after its own; more are a holiday from work, and "the day after" it comes after all of them
 _LUNAR_DAYS = ("1-1", "5-5", "7-7", "8-15", "9-9")
 # Year, then month and day of these. Computed from the new moons and the sun's longitude (Meeus, Astronomical Algorithms,
 # chapters 25 and 49, Beijing time); leap months compared with the published calendar.
@@ -43,6 +44,15 @@ def dates(rule: str, year: int) -> Span:
     if on is None:
         return date(year, 1, 1), date(year + 1, 1, 1)
     return on + timedelta(days=int(first)), on + timedelta(days=int(last) + 1)
+
+
+def own_day(rule: str, span: Span) -> Span:
+    """Return the day that a short holiday is named after, of the days on which it is celebrated; a longer one as it is."""
+    first, _, last = (rule.partition(", ")[2] or "0 to 0").partition(" to ")
+    if int(last) > CELEBRATED_AT_MOST or not int(first) <= 0 <= int(last):
+        return span
+    on = span[0] - timedelta(days=int(first))
+    return on, on + timedelta(days=1)
 
 
 def _day(rule: str, year: int) -> date | None:

@@ -58,7 +58,7 @@ class Piece:
 @lru_cache(maxsize=4_096)
 def scan(folded: str) -> tuple[Piece, ...]:
     """Split a folded text into pieces; unknown text becomes words, signs and single characters."""
-    known, lengths = _known()
+    known, lengths = _word_kinds()
     found: list[Piece] = []
     at = 0
     while match := _TOKEN.search(folded, at):
@@ -74,15 +74,15 @@ def scan(folded: str) -> tuple[Piece, ...]:
 
 
 @cache
-def _known() -> tuple[Mapping[str, Mapping[str, str]], Mapping[str, Sequence[int]]]:
+def _word_kinds() -> tuple[Mapping[str, Mapping[str, str]], Mapping[str, Sequence[int]]]:
     """Return the words of values with their kinds, and their lengths by first letter, longest first."""
     known: dict[str, dict[str, str]] = defaultdict(dict)
     for name, words in built_in().lists.items():
-        file, kind, *told = name.split(".", 2)
+        file, kind, *rest = name.split(".", 2)
         if file in _FILES and kind not in _NOT_READ:
-            kind = "counted" if told == ["count"] else kind
+            kind = "counted" if rest == ["count"] else kind
             for word in words:
-                known[fold(word)].setdefault(kind, *told or ("",))
+                known[fold(word)].setdefault(kind, *rest or ("",))
     lengths: dict[str, set[int]] = defaultdict(set)
     for word in known:
         lengths[word[0]].add(len(word))
@@ -105,16 +105,16 @@ def _of_digits(text: str) -> Mapping[str, str]:
         return {"clock": f"{int(clock[1]):02}:{clock[2]}"}
     sign = next((sign for sign in "-/." if sign in text), " ")
     parts = text.split(sign)
-    told = [*map(int, parts)] if all(map(str.isdecimal, parts)) else []
+    numbers = [*map(int, parts)] if all(map(str.isdecimal, parts)) else []
     match sign, [len(part) for part in parts]:
         case "-" | "/", [4, 1 | 2, 1 | 2]:
-            return _dated(parts[0], told[1], told[2])
+            return _dated(parts[0], numbers[1], numbers[2])
         case ".", [1 | 2, 1 | 2, 4]:
-            return _dated(parts[2], told[1], told[0])
+            return _dated(parts[2], numbers[1], numbers[0])
         case "/", [1 | 2, 4]:
-            return {"date": day_of(parts[1], told[0], 0)} if 0 < told[0] <= 12 else {}
+            return {"date": day_of(parts[1], numbers[0], 0)} if 0 < numbers[0] <= 12 else {}
         case "/", [1 | 2, 1 | 2] | [1 | 2, 1 | 2, 4]:
-            first, second = sorted(told[:2])
+            first, second = sorted(numbers[:2])
             either = 0 < first < second <= 12  # 03/07 is the third of July or the seventh of March
             return {"date": f"@?-{first:02}-{second:02}"} if either else _dated("".join(parts[2:]), first, second)
     return {}
@@ -149,16 +149,16 @@ def number(pieces: Sequence[Piece], at: int) -> tuple[float, int] | None:
     parts: list[float] = []
     last: list[str] = []  # what the pieces said, so far
     while (place := _next(pieces, at, parts)) is not None:
-        told = pieces[place].reads["number"]
-        value = float(told.lstrip("x"))
-        if told[0] == "x":
+        digits = pieces[place].reads["number"]
+        value = float(digits.lstrip("x"))
+        if digits[0] == "x":
             low = sum(part for part in parts if part < value or value < 1) or 1
             parts = [*(part for part in parts if part >= value >= 1), low * value]
         elif place == at and parts and is_digit(pieces[place]) and is_digit(pieces[place - 1]):
             parts[-1] = 10 * parts[-1] + value
         else:
             parts.append(value)
-        last.append(told)
+        last.append(digits)
         at = place + 1
     if not parts or sum(parts) >= 10**MOST_DIGITS:
         return None
@@ -174,16 +174,16 @@ def _next(pieces: Sequence[Piece], at: int, parts: Sequence[float]) -> int | Non
         parts and place < len(pieces) and (pieces[place].text == "-" or not {"and", "counter"}.isdisjoint(pieces[place].reads))
     ):
         place += 1
-    told = says(pieces, place, "number")
-    if told is None or not told.lstrip("x").replace(".", "").isdecimal():
+    digits = says(pieces, place, "number")
+    if digits is None or not digits.lstrip("x").replace(".", "").isdecimal():
         return None
-    value, joined = float(told.lstrip("x")), place > at
+    value, joined = float(digits.lstrip("x")), place > at
     if not parts:
-        alone = value == 10 if told[0] == "x" else not joined
-        return place if alone or (joined and (told[0] == "x" or value < 1)) else None
+        is_standalone = value == 10 if digits[0] == "x" else not joined
+        return place if is_standalone or (joined and (digits[0] == "x" or value < 1)) else None
     if "unit" in pieces[place].reads:
         return None
-    if told[0] == "x":
+    if digits[0] == "x":
         return place if not joined or parts[-1] < 1 else None
     if 0 < value < 1:
         return place if parts[-1] >= 1 and (joined or pieces[place].cjk) else None
@@ -211,18 +211,18 @@ def _lowest(value: float) -> int:
 
 def amount(pieces: Sequence[Piece], at: int, _: datetime | None) -> Read | None:
     """Parse an amount with its unit and period: $12,500, an hour and a half, 七斤二两, 90 km/h, 每月三千元."""
-    if (period := _period(pieces, at)) and (found := _measured(pieces, period[2])) and (found[1] or found[2] == len(pieces)):
+    if (period := _period(pieces, at)) and (found := _quantity(pieces, period[2])) and (found[1] or found[2] == len(pieces)):
         return _rate(*found[:2], *period[:2]), found[2]
-    if (found := _measured(pieces, at)) is None:
+    if (found := _quantity(pieces, at)) is None:
         return None
-    told, unit, end = found
+    quantity, unit, end = found
     if period := _period(pieces, end):
-        return _rate(told, unit, *period[:2]), period[2]
+        return _rate(quantity, unit, *period[:2]), period[2]
     counted = not unit and says(pieces, end, "counter") is not None
-    return token(told, unit) + (f" {COUNTED}" if counted else ""), end + counted
+    return token(quantity, unit) + (f" {COUNTED}" if counted else ""), end + counted
 
 
-def _measured(pieces: Sequence[Piece], at: int) -> tuple[float, str, int] | None:
+def _quantity(pieces: Sequence[Piece], at: int) -> tuple[float, str, int] | None:
     """Parse a quantity: its size, its sort and its end."""
     if (times := says(pieces, at, "count")) is not None:
         return float(times), "times", at + 1
@@ -230,17 +230,17 @@ def _measured(pieces: Sequence[Piece], at: int) -> tuple[float, str, int] | None
     found = number(pieces, at + (before is not None)) or _a_unit(pieces, at)
     if found is None:
         return None
-    told, end = found
+    quantity, end = found
     if before and (scale := says(pieces, end, "of_money")) is not None:
-        told, end = told * float(scale), end + 1
+        quantity, end = quantity * float(scale), end + 1
     if says(pieces, end, "over") is not None and (of := number(pieces, end + 1)):
-        return of[0] / max(told, 1), "", of[1]
-    place = past(pieces, end, *(("of", "one") if told < 1 else ("counter",)))
+        return of[0] / max(quantity, 1), "", of[1]
+    place = past(pieces, end, *(("of", "one") if quantity < 1 else ("counter",)))
     unit = before or says(pieces, place, "unit")
     if unit is None:
-        return None if _is_a_word(pieces, at, end, told) else (told, "", end)
+        return None if _is_a_word(pieces, at, end, quantity) else (quantity, "", end)
     factor, sort = _unit(unit)
-    total, end = told * factor, place + (says(pieces, place, "unit") is not None)
+    total, end = quantity * factor, place + (says(pieces, place, "unit") is not None)
     while more := _more(pieces, end, unit):
         unit = more[1]
         total, end = total + more[0], more[2]
@@ -253,15 +253,15 @@ def _more(pieces: Sequence[Piece], at: int, unit: str) -> tuple[float, str, int]
     found = number(pieces, past(pieces, at, "and"))
     if found is None:
         return None
-    told, end = found
+    quantity, end = found
     following = says(pieces, end, "unit")
     if following is not None:
         less, other = _unit(following)
-        return (told * less, following, end + 1) if other == sort and less < factor and sort != "times" else None
-    if told < 1:
-        return told * factor, unit, end
+        return (quantity * less, following, end + 1) if other == sort and less < factor and sort != "times" else None
+    if quantity < 1:
+        return quantity * factor, unit, end
     decimals = unit in _WITH_DECIMALS and pieces[at - 1].cjk and pieces[at].start == pieces[at - 1].end
-    return (float(f"0.{told:.0f}") * factor, "", end) if decimals else None
+    return (float(f"0.{quantity:.0f}") * factor, "", end) if decimals else None
 
 
 def _unit(unit: str) -> tuple[float, str]:
@@ -278,12 +278,12 @@ def _a_unit(pieces: Sequence[Piece], at: int) -> tuple[float, int] | None:
     return (1.0, at + 1) if spelled else None
 
 
-def _is_a_word(pieces: Sequence[Piece], at: int, end: int, told: float) -> bool:
+def _is_a_word(pieces: Sequence[Piece], at: int, end: int, quantity: float) -> bool:
     """Whether a lone number is part of a word: 三 in 三文鱼, half in half-brother."""
-    if end == len(pieces) or end > at + 1 or not (told < 1 or pieces[at].cjk):
+    if end == len(pieces) or end > at + 1 or not (quantity < 1 or pieces[at].cjk):
         return False
-    beside = pieces[end]
-    return told < 1 or (beside.cjk and beside.start == pieces[at].end and not beside.reads)
+    following = pieces[end]
+    return quantity < 1 or (following.cjk and following.start == pieces[at].end and not following.reads)
 
 
 def _period(pieces: Sequence[Piece], at: int) -> tuple[float, str, int] | None:
@@ -291,20 +291,20 @@ def _period(pieces: Sequence[Piece], at: int) -> tuple[float, str, int] | None:
     if says(pieces, at, "per") is None:
         return None
     count = number(pieces, at + 1)
-    told, end = count or (1.0, at + 1)
+    quantity, end = count or (1.0, at + 1)
     factor, sort = _unit(says(pieces, end, "unit") or "")
-    return (told * factor, sort, end + 1) if sort in ("s", "mo") and told else None
+    return (quantity * factor, sort, end + 1) if sort in ("s", "mo") and quantity else None
 
 
-def _rate(told: float, sort: str, period: float, of: str) -> str:
+def _rate(quantity: float, sort: str, period: float, of: str) -> str:
     """Return a rate by the year; a frequency as the time between two occurrences."""
-    if sort == "times" and told:
-        return token(period / told, of)
-    return token(told * (round(_YEAR_S / period) if of == "s" else 12 / period), f"{sort}/y")
+    if sort == "times" and quantity:
+        return token(period / quantity, of)
+    return token(quantity * (round(_YEAR_S / period) if of == "s" else 12 / period), f"{sort}/y")
 
 
-def token(told: float, sort: str = "") -> str:
+def token(quantity: float, sort: str = "") -> str:
     """Return the token of an amount; degrees in Celsius."""
     if sort in ("degc", "degf"):
-        told, sort = round((told - 32) / 1.8 if sort == "degf" else told, 1), "degc"
-    return f"#{round(told, 9):.15g}{sort}"
+        quantity, sort = round((quantity - 32) / 1.8 if sort == "degf" else quantity, 1), "degc"
+    return f"#{round(quantity, 9):.15g}{sort}"

@@ -39,17 +39,17 @@ class Token(NamedTuple):
     """
     A time word in its place.
 
-    pieces:  what it tells of a time, by class: {"month": 3}
-    says:    its other classes: what it makes of the times beside it
-    beside:  nothing stands between it and the token before it
-    sure:    it is a time by itself, as words of a script without spaces are
+    pieces:   what it tells of a time, by class: {"month": 3}
+    says:     its other classes: what it makes of the times beside it
+    adjacent: nothing stands between it and the token before it
+    sure:     it is a time by itself, as words of a script without spaces are
     """
 
     start: int
     end: int
     pieces: Pieces
     says: Mapping[str, str]
-    beside: bool
+    adjacent: bool
     sure: bool = True
 
 
@@ -73,8 +73,8 @@ class _Vocabulary(NamedTuple):
     def longest(self, small: str, start: int, first: str) -> str:
         """Return the longest word that begins here with these letters, or nothing."""
         for length in self.lengths.get(first, ()):
-            word, behind = small[start : start + length], small[start + length : start + length + 1]
-            if word in self.words and not (behind.isascii() and behind.isalnum() and word[-1].isascii() and word[-1].isalnum()):
+            word, after = small[start : start + length], small[start + length : start + length + 1]
+            if word in self.words and not (after.isascii() and after.isalnum() and word[-1].isascii() and word[-1].isalnum()):
                 return word
         return ""
 
@@ -137,14 +137,14 @@ def tokens(small: str) -> list[Token]:
         start = raw.start()
         if start < end:
             continue
-        beside = before is not None and not (start > end and small[end:start].strip())
+        adjacent = before is not None and not (start > end and small[end:start].strip())
         word = vocabulary.longest(small, start, first)
         numeral = first if raw.lastindex else _numeral(small, start, digits) if first in digits else ""
         if len(numeral) > len(word):
-            before = _number(small, start, numeral, before if beside else None, vocabulary)
+            before = _number(small, start, numeral, before if adjacent else None, vocabulary)
         elif word:
             pieces, says, sure = words[word]
-            before = Token(start, start + len(word), pieces, says, beside, sure)
+            before = Token(start, start + len(word), pieces, says, adjacent, sure)
         else:
             continue
         found.append(before)
@@ -179,29 +179,29 @@ def _worth(numeral: str) -> int:
 def _number(small: str, start: int, numeral: str, before: Token | None, vocabulary: _Vocabulary) -> Token:
     """Return a number with its suffix; without pieces if it is not part of a time."""
     end, n = start + len(numeral), _worth(numeral)
-    behind = _NEXT_WORD.match(small, end)
-    word = vocabulary.longest(small, behind.start(1), behind[1]) if behind else ""
+    following = _NEXT_WORD.match(small, end)
+    word = vocabulary.longest(small, following.start(1), following[1]) if following else ""
     pieces, says, _ = vocabulary.words.get(word, ({}, {}, False))
     mark = says.get("mark") if small.startswith(word, end) else None
-    entry = built_in().words.get(behind[1]) if behind and not word else None
+    entry = built_in().words.get(following[1]) if following and not word else None
     touched = numeral.isascii() and (small[max(0, start - 1) : start] + small[end : end + 1]).strip()
-    told: Pieces = {}
+    meaning: Pieces = {}
     if touched and not _FREE.match(small, start):
         mark = None
     elif (touched or len(numeral) == len("20250118")) and (dated := _DATE.match(small, start)):
-        told, doubt = _date(*dated.groups())
-        return Token(start, dated.end(), told, {"doubt": doubt} if doubt else {}, before is not None)
+        meaning, doubt = _date(*dated.groups())
+        return Token(start, dated.end(), meaning, {"doubt": doubt} if doubt else {}, before is not None)
     elif before and before.end == start and "nth" in before.says:
-        told = {"ordinal": n}
+        meaning = {"ordinal": n}
     elif mark == "year" and n not in YEARS:  # 24年3月, but 三年前
         is_year = len(numeral) == 2 and small[end + len(word) : end + len(word) + 1].isdecimal()
-        told = {"year": CENTURY + n} if is_year else {"number": n, "unit": "year"}
+        meaning = {"year": CENTURY + n} if is_year else {"number": n, "unit": "year"}
     elif mark and (mark != "month" or 1 <= n <= MONTHS):
-        told = {mark: n}
+        meaning = {mark: n}
     elif not mark and not (touched and _GLUED.match(small, end)) and not (entry and entry.flags & UNIT):
-        told = {"year" if len(numeral) == len("2025") and n in YEARS and "unit" not in pieces else "number": n}
+        meaning = {"year" if len(numeral) == len("2025") and n in YEARS and "unit" not in pieces else "number": n}
     end += len(word) if mark else 0
-    return Token(start, end, told, {}, before is not None, not small[end - 1].isascii())
+    return Token(start, end, meaning, {}, before is not None, not small[end - 1].isascii())
 
 
 def _date(one: str, sign: str, two: str, three: str | None, *whole: str) -> tuple[Pieces, str]:

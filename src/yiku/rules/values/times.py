@@ -62,9 +62,9 @@ class Question:
     past: bool
     ahead: bool
 
-    def beside(self, place: int) -> bool:
+    def is_adjacent(self, place: int) -> bool:
         """Whether nothing stands between this token and the one before it."""
-        return place < len(self.tokens) and self.tokens[place].beside
+        return place < len(self.tokens) and self.tokens[place].adjacent
 
     def says(self, place: int, name: str) -> str | None:
         """Return what a token says, of a class that is no piece."""
@@ -73,9 +73,9 @@ class Question:
     def lead(self, place: int) -> tuple[int, bool]:
         """Return the token that leads to this one, articles apart, or -1; and whether there is an article."""
         first = place
-        while self.beside(place) and self.says(place - 1, "article"):
+        while self.is_adjacent(place) and self.says(place - 1, "article"):
             place -= 1
-        return place - 1 if self.beside(place) else -1, place < first
+        return place - 1 if self.is_adjacent(place) else -1, place < first
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,10 +94,10 @@ def read(question: Question, first: int, understood: Pieces) -> Found | None:
     try:
         for pieces, stop in reversed([*collect(question, first)]):
             lone = bool(understood) and pieces.keys() <= {"date", "number", "unit"}
-            told = {**understood, **pieces} if lone else pieces
-            if (days := resolve(question, told, first)) and not ("shift" in pieces and _is_of(question, stop)):
+            meaning = {**understood, **pieces} if lone else pieces
+            if (days := resolve(question, meaning, first)) and not ("shift" in pieces and _is_of(question, stop)):
                 led = lone or _is_led(question, pieces, first, stop)
-                return Found(first, stop, told, days, led)
+                return Found(first, stop, meaning, days, led)
     except (ValueError, OverflowError):  # no such day: 31 June
         pass
     return None
@@ -108,13 +108,13 @@ def collect(question: Question, first: int) -> Iterator[tuple[Pieces, int]]:
     pieces: dict[str, Any] = {}
     glue = 0
     for place, token in enumerate(question.tokens[first : first + 16], first):
-        if place > first and not question.beside(place):
+        if place > first and not question.is_adjacent(place):
             return
         if token.pieces:
-            told, known = token.pieces, pieces.keys()
-            if any(pieces.get(name, value) != value for name, value in told.items()) or not _may_follow(told, known):
+            meaning, known = token.pieces, pieces.keys()
+            if any(pieces.get(name, value) != value for name, value in meaning.items()) or not _may_follow(meaning, known):
                 return
-            pieces, glue = {**pieces, **told}, 0
+            pieces, glue = {**pieces, **meaning}, 0
             yield pieces, place + 1
         elif glue < MOST_GLUE and (token.says.get("mark") == "count" or ("glue" in token.says and pieces.keys() - {"number"})):
             glue += 1
@@ -122,16 +122,16 @@ def collect(question: Question, first: int) -> Iterator[tuple[Pieces, int]]:
             return
 
 
-def _may_follow(told: Pieces, known: Set[str]) -> bool:
+def _may_follow(meaning: Pieces, known: Set[str]) -> bool:
     """Whether these pieces may stand behind the others: 三天前, and not 前三天."""
-    if "ago" in told:
-        return not known.isdisjoint(("unit", "date"))
-    return not (("past" in told and known) or ("shift" in told and not known.isdisjoint(("unit", "number"))))
+    if "ago" in meaning:
+        return not known.isdisjoint(("unit", "date", "weekday"))
+    return not (("past" in meaning and known) or ("shift" in meaning and not known.isdisjoint(("unit", "number"))))
 
 
 def _is_of(question: Question, stop: int) -> bool:
     """Whether a time is that of something else: the last week of my trip."""
-    return question.beside(stop) and question.says(stop, "fore") == "of"
+    return question.is_adjacent(stop) and question.says(stop, "fore") == "of"
 
 
 def _is_led(question: Question, pieces: Pieces, first: int, stop: int) -> bool:
@@ -144,14 +144,14 @@ def _is_led(question: Question, pieces: Pieces, first: int, stop: int) -> bool:
     if doubt:
         return at in _LED_BY["date"] or (doubt == "version" and not re.search(r"[a-z]\s*$", question.small[: token.start]))
     if token.sure:
-        behind = question.tokens[stop].says if question.beside(stop) else {}
+        following = question.tokens[stop].says if question.is_adjacent(stop) else {}
         match name:
             case "date":
-                return "tail" in behind or "behind" in behind
+                return "tail" in following or "behind" in following
             case "unit":
                 return at is not None or token.start == 0
             case "weekday":
-                return not (question.beside(first) and "number" in question.tokens[first - 1].pieces)
+                return not (question.is_adjacent(first) and "number" in question.tokens[first - 1].pieces)
         return name != "season"
     if name not in _LED_BY:
         return True
@@ -258,6 +258,8 @@ def _relative(question: Question, p: Pieces, first: int) -> Days | None:
             since, until = days.ago(today, n, unit)
             centre = since + (until - since) / 2
             return Days(day_of(centre + timedelta(days=(p["weekday"] - centre.isoweekday() + 3) % 7 - 3)))
+        case ["ago", "number", "weekday"]:  # two Thursdays ago
+            return Days(day_of(today - timedelta(days=(today.isoweekday() - p["weekday"] - 1) % 7 + 1 + 7 * (round(n) - 1))))
         case ["past", "unit"] | ["number", "past", "unit"]:
             return _rolling(today, n, unit, vague="vague" in p)
         case ["number", "shift", "unit"] if shift in (-1, 0) and (shift, n, unit) != (0, 1, "day"):
@@ -265,7 +267,7 @@ def _relative(question: Question, p: Pieces, first: int) -> Days | None:
         case ["shift", "unit"]:
             lead, article = question.lead(first)
             in_the_last = shift == -1 and article and question.says(lead, "at")
-            return _rolling(today, 1, unit, vague=False) if in_the_last else _shifted(today, shift, unit)
+            return _rolling(today, 1, unit, vague=False) if in_the_last else _shifted_days(today, shift, unit)
         case ["date", "shift", "unit"] if unit == "month":
             return Days(day_of(month_of(today.year, today.month + shift)[0].replace(day=p["date"])))
         case ["part", "shift", "unit"] if unit == "month":
@@ -290,7 +292,7 @@ def _rolling(today: date, n: float, unit: str, *, vague: bool) -> Days | None:
     return Days((today - timedelta(days=length), today + timedelta(days=1))) if length else None
 
 
-def _shifted(today: date, shift: int, unit: str) -> Days | None:
+def _shifted_days(today: date, shift: int, unit: str) -> Days | None:
     """Return last week, this month, next quarter."""
     match unit:
         case "week":

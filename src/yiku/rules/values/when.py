@@ -27,6 +27,7 @@ from yiku.rules.lexicon.flags import ASKS, ASKS_FIRST, EVENT, IT, OWN, PERSON, P
 from yiku.rules.text.analyze import UNSPACED, normal
 from yiku.rules.text.folding import folded
 from yiku.rules.text.words import Word, words
+from yiku.rules.values import holidays
 from yiku.rules.values.days import UNIT_DAYS, week_of
 from yiku.rules.values.holidays import Span
 from yiku.rules.values.time_words import MONTHS, NAMES, may_name_days, tokens
@@ -147,7 +148,7 @@ def _time_sharing_month(question: Question, one: Found) -> Found | None:
 def _join(question: Question, stop: int, place: int) -> str:
     """Return how a time that ends at a token is joined to what begins at another: "to", "and", or not at all."""
     between = range(stop, place)
-    if not 0 < len(between) <= MOST_JOINS or not all(map(question.beside, range(stop, place + 1))):
+    if not 0 < len(between) <= MOST_JOINS or not all(map(question.is_adjacent, range(stop, place + 1))):
         return ""
     joins = [question.says(each, "join") for each in between if not question.says(each, "article")]
     return "" if not all(joins) else "to" if "to" in joins else "and"
@@ -202,13 +203,16 @@ def _apply_modifiers(question: Question, one: Found) -> Found | None:
         first = reach.first if reach else first
     else:
         first = one.first
-        while question.beside(stop) and question.says(stop, "tail"):
+        while question.is_adjacent(stop) and question.says(stop, "tail"):
             stop += 1
-        how = question.says(stop, "behind") if question.beside(stop) else None
-        reach = _duration(question, stop + 1) if how in ("before", "after") and question.beside(stop + 1) else None
+        how = question.says(stop, "behind") if question.is_adjacent(stop) else None
+        reach = _duration(question, stop + 1) if how in ("before", "after") and question.is_adjacent(stop + 1) else None
         stop = reach.stop if reach else stop + 1
     try:
-        span = _modified_span(one.days, how, reach, question.today)
+        days = one.days
+        if reach and reach.unit == "day" and "holiday" in one.pieces:  # the day after Thanksgiving is a Friday
+            days = days._replace(span=holidays.own_day(one.pieces["holiday"], days.span))
+        span = _modified_span(days, how, reach, question.today)
     except OverflowError:
         return None
     return one if span is None else replace(one, first=first, stop=stop, days=one.days._replace(span=span, weak=False))
@@ -249,7 +253,7 @@ class _Duration(NamedTuple):
 def _duration(question: Question, first: int) -> _Duration | None:
     """Read a number and a unit; a unit alone is one."""
     place, found = first, None
-    while question.beside(place + 1) and "glue" in question.tokens[place].says:
+    while question.is_adjacent(place + 1) and "glue" in question.tokens[place].says:
         place += 1
     for pieces, stop in collect(question, place):
         n, unit = (
@@ -265,7 +269,7 @@ def _duration(question: Question, first: int) -> _Duration | None:
 
 def _duration_before(question: Question, stop: int) -> _Duration | None:
     """Read a number, or an article, and a unit that end in front of a token."""
-    every = (_duration(question, stop - back) for back in (3, 2) if stop >= back and question.beside(stop))
+    every = (_duration(question, stop - back) for back in (3, 2) if stop >= back and question.is_adjacent(stop))
     return next((reach for reach in every if reach and reach.stop == stop), None)
 
 
@@ -280,11 +284,11 @@ def anchored(text: str) -> Anchored | None:
     for place, token in enumerate(question.tokens):
         if (fore := token.says.get("fore")) in _HINGES and (event := _event_behind(question, token.end, fore)):
             return _anchor(event, fore, _duration_before(question, place))
-        if (behind := token.says.get("behind")) in _HINGES:
-            reach = _duration(question, place + 1) if question.beside(place + 1) else None
+        if (hinge := token.says.get("behind")) in _HINGES:
+            reach = _duration(question, place + 1) if question.is_adjacent(place + 1) else None
             # a single character is part of many words
             if (reach or token.end - token.start > 1) and (event := _event_before(question, token.start)):
-                return _anchor(event, behind, reach)
+                return _anchor(event, hinge, reach)
     return None
 
 
@@ -299,26 +303,28 @@ def _anchor(event: str, hinge: str, reach: _Duration | None) -> Anchored:
 
 def _event_behind(question: Question, start: int, hinge: str) -> str:
     """Return the event after a hinge word: what somebody did, something of theirs, a wedding."""
-    told: list[Word] = []
+    event_words: list[Word] = []
     following = words(question.small, start, min(len(question.small), start + EVENT_CHARS[1]), built_in())
     for word, after in zip_longest(following, following[1:]):
-        if word.sign or (told and word.flags & ASKS):
+        if word.sign or (event_words and word.flags & ASKS):
             break
-        if told and word.flags & ASKS_FIRST and after and after.flags & PERSON:
+        if event_words and word.flags & ASKS_FIRST and after and after.flags & PERSON:
             break
-        told.append(word)
-    if len(told) < 2 or told[-1].flags & IT:  # the words of "after I bought it" find nothing
+        event_words.append(word)
+    if len(event_words) < 2 or event_words[-1].flags & IT:  # the words of "after I bought it" find nothing
         return ""
-    first, second = told[:2]
+    first, second = event_words[:2]
     somebody = first.flags & PERSON and not first.flags & IT
     named = question.text[first.start].isupper() or first.flags & OWN
     of_somebody = first.flags & OWN or second.flags & POSSESSIVE or first.text in lists.words("clock.event.owner")
-    did = any(_is_past(word.text) for word in told[1:4])
-    happened = first.flags & THE and any(word.flags & EVENT or word.text in lists.words("clock.event.noun") for word in told[1:5])
-    daily = any(word.text in lists.words("clock.event.daily") for word in told[1:3])
+    did = any(_is_past(word.text) for word in event_words[1:4])
+    happened = first.flags & THE and any(
+        word.flags & EVENT or word.text in lists.words("clock.event.noun") for word in event_words[1:5]
+    )
+    daily = any(word.text in lists.words("clock.event.daily") for word in event_words[1:3])
     if not (somebody and did) and (hinge == "while" or not ((named and did) or (of_somebody and not daily) or happened)):
         return ""
-    event = question.text[first.start : told[-1].end]
+    event = question.text[first.start : event_words[-1].end]
     return "" if windows(event, _ANY_DAY) else event
 
 

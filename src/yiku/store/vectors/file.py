@@ -32,10 +32,11 @@ from yiku.store.connect import file_size, was_replaced
 from yiku.store.error_mapping import mapped_errors
 from yiku.store.gate import Gate
 from yiku.store.identity_file import IdentityFile
-from yiku.store.vectors import cache, sign_index, similarity
-from yiku.store.vectors.cache import READ_AT_ONCE, ScopeVectors
+from yiku.store.vectors import scope_vectors, sign_index, similarity, tables
+from yiku.store.vectors.scope_vectors import READ_AT_ONCE, ScopeVectors
 from yiku.store.vectors.sign_index import SignIndex
 from yiku.store.vectors.similarity import Centre, Codes
+from yiku.store.vectors.tables import NOTES, of_notes
 from yiku.types import Embedded, Item, Similar, Vector
 
 if TYPE_CHECKING:
@@ -47,7 +48,6 @@ VERSION = 5
 CACHE_SINCE = 4  # its form is of this version
 READABLE = 3  # from this version on: before it is written to, it is brought to today's
 SCOPES_KEPT = 32  # and spaces of them
-NOTES = "notes of "  # before the name of a model's space
 CACHED_AT_MOST = 10_000  # vectors of texts, some 6 MB
 CACHE_KIB = 4_096
 TRIES = 3  # of a row that the model refuses
@@ -86,7 +86,7 @@ class Vectors:
     def progress_of(self, scope: int, space: str) -> Embedded:
         """Return how far a scope is embedded in a space."""
         with self._read() as connection:
-            if connection is None or (number := _space(connection, space)[0]) is None:
+            if connection is None or (number := tables.space_of(connection, space)[0]) is None:
                 return Embedded()
             sql = "select turns, memories from progress where scope_id = ? and space = ?"
             turns, memories = connection.execute(sql, (scope, number)).fetchone() or (0, 0)
@@ -109,7 +109,7 @@ class Vectors:
     def load(self, scopes: Sequence[int], space: str) -> int | None:
         """Load the vectors of these scopes; return their dimensions, or None if there are none."""
         with self._read() as connection:
-            number, dimensions = (None, None) if connection is None else _space(connection, space)
+            number, dimensions = (None, None) if connection is None else tables.space_of(connection, space)
             if connection is None or number is None:
                 return None
             loaded = [self._load(connection, scope, number) for scope in scopes]
@@ -128,20 +128,20 @@ class Vectors:
         """
         Return the similarity of each turn and memory to a question (unit length); None if nothing is embedded.
 
-        unspaced: the script of the question, for what they have in common beyond their languages (similarity.py)
-        common:   gives what texts of each script have in common, where these scopes have too few to tell
-        surely:   rows that are measured exactly however large the scope is: whether memories, and their numbers, ascending
+        is_cjk:       the script of the question, for what they have in common beyond their languages (similarity.py)
+        always_score: rows that are measured exactly however large the scope is: whether memories, and their numbers, ascending
+        common:       gives what texts of each script have in common, where these scopes have too few to tell
         """
         import numpy as np
 
         with self._read() as connection:
-            number, dimensions = (None, None) if connection is None else _space(connection, space)
+            number, dimensions = (None, None) if connection is None else tables.space_of(connection, space)
             if connection is None or number is None or dimensions != len(question):
                 return None
             kept = {scope: self._load(connection, scope, number) for scope in scopes}
             mapped = {scope: each.matrix for scope, each in kept.items() if each.matrix}
             by_scope = {scope: each for scope, each in kept.items() if each.ns}
-            rows = [cache.rows(each) for each in by_scope.values()]
+            rows = [scope_vectors.rows(each) for each in by_scope.values()]
             vectors = [Codes([*each.codes], [*each.factors], np.concatenate(each.is_cjk)) for each in by_scope.values()]
             largest = max(mapped.values(), key=lambda each: len(each.starts), default=None)
             centre = self._centre(number, by_scope, vectors, largest, common) if by_scope and is_cjk is not None else None
@@ -190,7 +190,7 @@ class Vectors:
 
     def _load(self, connection: apsw.Connection, scope: int, space: int) -> ScopeVectors:
         """Return the current vectors of a scope: the cached ones and those added since."""
-        last, removals = _progress(connection, scope, space)
+        last, removals = tables.progress(connection, scope, space)
         cached = self._held.pop((scope, space), None)
         if cached is None or cached.removals != removals or cached.last > last:
             cached = ScopeVectors(removals)
@@ -200,7 +200,7 @@ class Vectors:
             sql = f"select {_COLUMNS} from vectors where scope_id = ? and space = ? and seq > ? and seq <= ? order by seq"
             found = connection.execute(sql, (scope, space, cached.last, last))
             while some := [*islice(found, READ_AT_ONCE)]:
-                cache.add(cached, some)
+                scope_vectors.add(cached, some)
             cached.last = last
         self._held[scope, space] = cached
         while len(self._held) > SCOPES_KEPT:
@@ -212,7 +212,7 @@ class Vectors:
         if (scope, space) in self._damaged:
             return None
         dimensions = index.fetch_one(connection, "select dimensions from spaces where n = ?", space)[0]
-        return sign_index.open_mapped(self._matrix(scope, space), _file_id(connection), removals, dimensions)
+        return sign_index.open_mapped(self._matrix(scope, space), tables.file_id(connection), removals, dimensions)
 
     def _matrix(self, scope: int, space: int) -> Path:
         return self._own_folder() / f"{scope}-{space}.matrix"
@@ -226,20 +226,20 @@ class Vectors:
         with self._gate.held(), self._map_errors():  # nothing is taken out meanwhile, and whoever asks goes on
             with self._lock:
                 connection = self._current()
-                number, dimensions = (None, None) if connection is None else _space(connection, space)
+                number, dimensions = (None, None) if connection is None else tables.space_of(connection, space)
                 if connection is None or number is None or dimensions is None:
                     return
-                last, removals = _progress(connection, scope, number)
+                last, removals = tables.progress(connection, scope, number)
                 known = self._open_matrix(connection, scope, number, removals) if last >= sign_index.FROM else None
             so_far = known.of.last if known else 0
             if last - so_far < max(sign_index.FROM, so_far // BEYOND_MATRIX):
                 return
             own = self._connect()
             try:
-                of = sign_index.BuiltFrom(_file_id(own), last, removals, dimensions)
+                of = sign_index.BuiltFrom(tables.file_id(own), last, removals, dimensions)
                 sql = "select count(*), total(item <> 'memory') from vectors where scope_id = ? and space = ?"
                 count, turns = index.fetch_one(own, sql, scope, number)
-                sign_index.write(self._matrix(scope, number), of, count, int(turns), _by_rows(own, scope, number))
+                sign_index.write(self._matrix(scope, number), of, count, int(turns), tables.by_rows(own, scope, number))
             finally:
                 own.close()
         with self._lock:
@@ -261,15 +261,15 @@ class Vectors:
         """
         Store vectors and the progress of a scope; return whether that was done.
 
-        still:   whether what they were made of is still there, asked once nobody else can write
-        done:    rows that need not be embedded again
-        refused: rows of which the model made nothing, once more
+        is_current: whether what they were made of is still there, asked once nobody else can write
+        done:       rows that need not be embedded again
+        refused:    rows of which the model made nothing, once more
         Where the space has vectors of another length, these are dropped instead: the model has changed under its name.
         """
         with self._transaction() as connection:
             if not is_current():
                 return False
-            number, dimensions = _space(connection, space)
+            number, dimensions = tables.space_of(connection, space)
             length = len(found[0].values) if found else dimensions
             if number is None:
                 sql = "insert into spaces (name, dimensions) values (?, ?) returning n"
@@ -277,18 +277,11 @@ class Vectors:
             elif dimensions is None:
                 connection.execute("update spaces set dimensions = ? where n = ?", (length, number))
             elif dimensions != length:
-                _empty(connection, number, length)
+                tables.empty_space(connection, number, length)
                 return False
             connection.execute("insert or ignore into progress (scope_id, space) values (?, ?)", (scope, number))
             last = index.fetch_one(connection, "select last from progress where scope_id = ? and space = ?", scope, number)[0]
-            gone = sum(_delete_row(connection, scope, item, n, number) for item, n in {(vector.item, vector.n) for vector in found})
-            connection.executemany(
-                f"insert into vectors values ({index.placeholders(range(9))})",
-                [
-                    (scope, number, last + k, vector.item, vector.n, vector.part, vector.is_cjk, *cache.encode(vector.values))
-                    for k, vector in enumerate(found, 1)
-                ],
-            )
+            gone = tables.insert(connection, scope, number, last, found)
             connection.execute(
                 "update progress set turns = max(turns, ?3), memories = max(memories, ?4), last = ?5, removals = removals + ?6"
                 " where scope_id = ?1 and space = ?2",
@@ -308,7 +301,7 @@ class Vectors:
         """
 
         def step(connection: apsw.Connection) -> None:
-            gone = sum(_delete_row(connection, scope, item, n) for item, n in (*rows, *again))
+            gone = sum(tables.delete_row(connection, scope, item, n) for item, n in (*rows, *again))
             connection.execute("update progress set removals = removals + ? where scope_id = ?", (gone, scope))
             sql = "delete from again where scope_id = ? and item = ? and row_n = ?"
             connection.executemany(sql, [(scope, *row) for row in (*rows, *again)])
@@ -320,9 +313,9 @@ class Vectors:
     def remove(self, scope: int, rows: Sequence[tuple[Item, int]]) -> None:
         """Take out the vectors of rows that are not there any more. Not for what is erased: the log and the cache may still have them."""
         with self._transaction() as connection:
-            of = [int(space) for item, n in rows for space in _spaces_of(connection, scope, item, n)]
+            of = [int(space) for item, n in rows for space in tables.spaces_with(connection, scope, item, n)]
             for item, n in rows:
-                _delete_row(connection, scope, item, n)
+                tables.delete_row(connection, scope, item, n)
             sql = "update progress set removals = removals + 1 where scope_id = ? and space = ?"
             connection.executemany(sql, [(scope, space) for space in sorted({*of})])
             sql = "delete from again where scope_id = ? and item = ? and row_n = ?"
@@ -331,27 +324,27 @@ class Vectors:
     def drop(self, scope: int | None = None) -> bool:
         """Delete all vectors of a scope, or all; return whether the log was emptied too."""
         among = "1" if scope is None else f"scope_id = {int(scope)}"
-        return self._delete(lambda connection: _drop(connection, among), scope)
+        return self._delete(lambda connection: tables.drop(connection, among), scope)
 
     def keep_only(self, scopes: Sequence[int]) -> bool:
         """Delete the vectors of all other scopes; return whether the log was emptied too."""
         kept = ", ".join(str(int(scope)) for scope in scopes)
-        return self._delete(lambda connection: _drop(connection, f"scope_id not in ({kept})"))
+        return self._delete(lambda connection: tables.drop(connection, f"scope_id not in ({kept})"))
 
     def fits(self, space: str) -> bool | None:
         """Tell whether the model's dimensions match the space; None if the space has no vectors."""
         if space in self._fitting:
             return True
         with self._read() as connection:
-            return None if connection is None or _space(connection, space)[1] is None else False
+            return None if connection is None or tables.space_of(connection, space)[1] is None else False
 
     def fit(self, space: str, length: int) -> None:
         """Set the dimensions of a space, dropping vectors of other dimensions."""
         with self._transaction() as connection:
             for name in (space, of_notes(space)):
-                number, dimensions = _space(connection, name)
+                number, dimensions = tables.space_of(connection, name)
                 if number is not None and dimensions != length:
-                    _empty(connection, number, length)
+                    tables.empty_space(connection, number, length)
         self._fitting.add(space)
 
     def _delete(self, step: Callable[[apsw.Connection], None], scope: int | None = None) -> bool:
@@ -395,7 +388,7 @@ class Vectors:
             columns = "provider, model, provider_key, hash, factor, code, dims, updated_at"
             connection.executemany(
                 f"insert into embedding_cache ({columns}) values (?, ?, ?, ?, ?, ?, ?, ?)",
-                [(*key, text, *cache.encode(values), len(values), now) for text, values in found],
+                [(*key, text, *scope_vectors.encode(values), len(values), now) for text, values in found],
             )
             over = index.fetch_one(connection, "select count(*) from embedding_cache")[0] - CACHED_AT_MOST
             if over > 0:
@@ -540,73 +533,6 @@ class Vectors:
         self._connection = None
         self._held = {}
         self._centres = {}
-
-
-# ------------------------------------------------------------------ rows
-
-
-def of_notes(space: str) -> str:
-    """The name of the space in which a model's vectors of notes lie: apart, so that talk is searched as if there were no notes."""
-    return f"{NOTES}{space}"
-
-
-def _space(connection: apsw.Connection, name: str) -> tuple[int | None, int | None]:
-    """Return the number of a space and its dimensions."""
-    found = connection.execute("select n, dimensions from spaces where name = ?", (name,)).fetchone()
-    return found or (None, None)
-
-
-def _progress(connection: apsw.Connection, scope: int, space: int) -> tuple[int, int]:
-    """Return the last vector of a scope, and how often some were removed."""
-    sql = "select last, removals from progress where scope_id = ? and space = ?"
-    return connection.execute(sql, (scope, space)).fetchone() or (0, 0)
-
-
-def _file_id(connection: apsw.Connection) -> str:
-    """Return the id that distinguishes this file from another of the same store."""
-    return str(index.fetch_one(connection, "select made from vectors_of")[0])
-
-
-def _by_rows(connection: apsw.Connection, scope: int, space: int) -> Iterator[list[tuple[int, int, float, bytes]]]:
-    """Yield batches of a scope's vectors for its matrix: turns first, by row number."""
-    for item in ("turn", "note", "memory"):
-        sql = """
-            select row_n, unspaced, factor, code from vectors indexed by vectors_by_row
-            where scope_id = ? and item = ? and space = ? order by row_n, part"""
-        found = connection.execute(sql, (scope, item, space))
-        while some := [*islice(found, READ_AT_ONCE)]:
-            yield some
-
-
-def _spaces_of(connection: apsw.Connection, scope: int, item: str, n: int) -> list[int]:
-    """The spaces in which a row has vectors."""
-    sql = "select distinct space from vectors indexed by vectors_by_row where scope_id = ? and item = ? and row_n = ?"
-    return [space for (space,) in connection.execute(sql, (scope, item, n))]
-
-
-def _empty(connection: apsw.Connection, space: int, length: int | None) -> None:
-    """Delete all vectors of a space; the next ones have this length."""
-    for table in ("vectors", "again"):
-        connection.execute(f"delete from {table} where space = ?", (space,))
-    connection.execute("update progress set turns = 0, memories = 0, removals = removals + 1 where space = ?", (space,))
-    connection.execute("update spaces set dimensions = ? where n = ?", (length, space))
-    connection.execute("delete from embedding_cache")
-
-
-def _drop(connection: apsw.Connection, among: str) -> None:
-    for table in ("vectors", "again"):
-        connection.execute(f"delete from {table} where {among}")
-    connection.execute(f"update progress set turns = 0, memories = 0, removals = removals + 1 where {among}")
-
-
-def _delete_row(connection: apsw.Connection, scope: int, item: str, n: int, space: int | None = None) -> int:
-    """Delete the vectors of a row; return whether there were any."""
-    sql = "delete from vectors indexed by vectors_by_row where scope_id = ? and item = ? and row_n = ?"
-    if space is None:
-        connection.execute(sql, (scope, item, n))
-    else:
-        connection.execute(f"{sql} and space = ?", (scope, item, n, space))
-    return int(connection.changes() > 0)
 
 
 def _in_a_child() -> None:

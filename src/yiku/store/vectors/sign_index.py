@@ -94,7 +94,7 @@ def similarities(matrix: SignIndex, question: Array, *, is_cjk: bool, always_sco
     """
     Return each row's similarity to a question beyond that of its language: (r,) float32.
 
-    surely: rows to be measured exactly in any case: whether they are memories, and their numbers, ascending
+    always_score: rows to be measured exactly in any case: whether they are memories, and their numbers, ascending
     Raises Damaged where a vector is not what was written.
     """
     import numpy as np

@@ -133,8 +133,8 @@ def blocks(vectors: Codes, start: int) -> Iterator[tuple[int, Array]]:
 
 def _pieces(vectors: Codes, start: int) -> Iterator[tuple[int, Array, Array]]:
     """Yield blocks of encoded vectors from a place on: start, numbers, factors."""
-    behind = 0
+    before = 0
     for codes, factors in zip(vectors.codes, vectors.factors, strict=True):
-        for first in range(max(0, start - behind), len(codes), BLOCK):
-            yield behind + first, codes[first : first + BLOCK], factors[first : first + BLOCK]
-        behind += len(codes)
+        for first in range(max(0, start - before), len(codes), BLOCK):
+            yield before + first, codes[first : first + BLOCK], factors[first : first + BLOCK]
+        before += len(codes)

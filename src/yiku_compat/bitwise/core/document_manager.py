@@ -1,4 +1,4 @@
-"""DocumentManager: the knowledge base, documents that are found beside memory."""
+"""DocumentManager: add, search and remove documents of the knowledge base."""
 
 from __future__ import annotations
 

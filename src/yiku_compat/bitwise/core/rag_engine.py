@@ -1,4 +1,4 @@
-"""RAGEngine: passages for an answer, each with its file and lines, and a prompt made of them."""
+"""RAGEngine: retrieve passages for a question, with files and lines, and answer it from a prompt made of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""SkillIndexer: skills are found by what they say and by what is known of them."""
+"""SkillIndexer: index skills with their metadata, and search among them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""MarkdownChunker: Yiku's passages of a text, with their lines and hashes."""
+"""MarkdownChunker: split Markdown into Yiku's passages, each with its lines and hash."""
 
 from __future__ import annotations
 

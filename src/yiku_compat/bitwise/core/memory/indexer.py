@@ -1,4 +1,4 @@
-"""MemoryIndexer: puts files and texts into the workspace and its index, and makes their vectors."""
+"""MemoryIndexer: copy files and texts into the workspace, index them, and compute their vectors."""
 
 from __future__ import annotations
 

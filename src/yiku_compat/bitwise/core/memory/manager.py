@@ -1,4 +1,4 @@
-"""MemoryManager: daily logs, the long-term file, documents and skills of one workspace, and search over all of them."""
+"""MemoryManager: write the daily logs, long-term file, documents and skills of a workspace, and search them all."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a path of a caller lies in the workspace, and writing there."""
+"""Map a caller's paths to paths in the workspace, and read and write files there."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""MemorySearcher: hybrid search over the notes, by meaning and by words."""
+"""MemorySearcher: hybrid search over the notes, a weighted sum of vector and full-text scores."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 """
-SQLiteStorage: files, chunks and vectors of a workspace, in Yiku's database.
+SQLiteStorage: store and search the files, chunks and vectors of a workspace, in Yiku's database.
 
 The files of the workspace own their text, and chunks are derived from them. So a chunk that is stored becomes lines of a
 document, a file that is stored is indexed as it lies there, and what a caller says of it is compared with that.

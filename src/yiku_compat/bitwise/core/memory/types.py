@@ -1,4 +1,4 @@
-"""Values of the memory module: chunks, results, settings of chunking and of hybrid search."""
+"""Types of the memory module: chunks, search results, settings of chunking and of hybrid search."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 """
-FileWatcher and PollingFileWatcher: call back when Markdown files changed, once they are quiet.
+FileWatcher and PollingFileWatcher: call back once changed Markdown files have been quiet for a while.
 
 Changes are reported together after `debounce_ms` without another one, and after ten times as long at the latest: who writes all
 the time puts nothing off for ever. An editor that saves by renaming is one change. What a callback raises is kept in `trouble`.

@@ -1,5 +1,5 @@
 """
-Vectors: what Yiku asks for vectors, answered by a provider or by vectors that a caller has already.
+Adapt an embedding provider, or vectors that a caller already has, to Yiku's embedder protocol.
 
 Providers are asynchronous and Yiku is not: their calls run on an event loop of their own, so it does not matter whether
 the caller has one that is running.

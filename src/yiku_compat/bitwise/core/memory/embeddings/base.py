@@ -1,4 +1,4 @@
-"""EmbeddingProvider: what any embedding model must have, and the base of those that Yiku has itself."""
+"""EmbeddingProvider, the base class of embedding models, and CoreProvider, which wraps an embedder of Yiku."""
 
 from __future__ import annotations
 

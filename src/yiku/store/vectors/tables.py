@@ -1,0 +1,93 @@
+"""
+Queries on the tables of the vector file: spaces, progress, the vectors of rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import islice
+
+import apsw
+
+from yiku.store import index
+from yiku.store.vectors.scope_vectors import READ_AT_ONCE, encode
+from yiku.types import Vector
+
+NOTES = "notes of "  # before the name of a model's space
+
+
+def of_notes(space: str) -> str:
+    """The name of the space in which a model's vectors of notes lie: apart, so that talk is searched as if there were no notes."""
+    return f"{NOTES}{space}"
+
+
+def space_of(connection: apsw.Connection, name: str) -> tuple[int | None, int | None]:
+    """Return the number of a space and its dimensions."""
+    found = connection.execute("select n, dimensions from spaces where name = ?", (name,)).fetchone()
+    return found or (None, None)
+
+
+def progress(connection: apsw.Connection, scope: int, space: int) -> tuple[int, int]:
+    """Return the last vector of a scope, and how often some were removed."""
+    sql = "select last, removals from progress where scope_id = ? and space = ?"
+    return connection.execute(sql, (scope, space)).fetchone() or (0, 0)
+
+
+def file_id(connection: apsw.Connection) -> str:
+    """Return the id that distinguishes this file from another of the same store."""
+    return str(index.fetch_one(connection, "select made from vectors_of")[0])
+
+
+def by_rows(connection: apsw.Connection, scope: int, space: int) -> Iterator[list[tuple[int, int, float, bytes]]]:
+    """Yield batches of a scope's vectors for its matrix: turns first, by row number."""
+    for item in ("turn", "note", "memory"):
+        sql = """
+            select row_n, unspaced, factor, code from vectors indexed by vectors_by_row
+            where scope_id = ? and item = ? and space = ? order by row_n, part"""
+        found = connection.execute(sql, (scope, item, space))
+        while some := [*islice(found, READ_AT_ONCE)]:
+            yield some
+
+
+def spaces_with(connection: apsw.Connection, scope: int, item: str, n: int) -> list[int]:
+    """The spaces in which a row has vectors."""
+    sql = "select distinct space from vectors indexed by vectors_by_row where scope_id = ? and item = ? and row_n = ?"
+    return [space for (space,) in connection.execute(sql, (scope, item, n))]
+
+
+def empty_space(connection: apsw.Connection, space: int, length: int | None) -> None:
+    """Delete all vectors of a space; the next ones have this length."""
+    for table in ("vectors", "again"):
+        connection.execute(f"delete from {table} where space = ?", (space,))
+    connection.execute("update progress set turns = 0, memories = 0, removals = removals + 1 where space = ?", (space,))
+    connection.execute("update spaces set dimensions = ? where n = ?", (length, space))
+    connection.execute("delete from embedding_cache")
+
+
+def drop(connection: apsw.Connection, among: str) -> None:
+    for table in ("vectors", "again"):
+        connection.execute(f"delete from {table} where {among}")
+    connection.execute(f"update progress set turns = 0, memories = 0, removals = removals + 1 where {among}")
+
+
+def delete_row(connection: apsw.Connection, scope: int, item: str, n: int, space: int | None = None) -> int:
+    """Delete the vectors of a row; return whether there were any."""
+    sql = "delete from vectors indexed by vectors_by_row where scope_id = ? and item = ? and row_n = ?"
+    if space is None:
+        connection.execute(sql, (scope, item, n))
+    else:
+        connection.execute(f"{sql} and space = ?", (scope, item, n, space))
+    return int(connection.changes() > 0)
+
+
+def insert(connection: apsw.Connection, scope: int, space: int, last: int, found: Sequence[Vector]) -> int:
+    """Insert vectors in place of those that their rows had, numbered after `last`; return of how many rows some went."""
+    gone = sum(delete_row(connection, scope, item, n, space) for item, n in {(vector.item, vector.n) for vector in found})
+    connection.executemany(
+        f"insert into vectors values ({index.placeholders(range(9))})",
+        [
+            (scope, space, last + k, vector.item, vector.n, vector.part, vector.is_cjk, *encode(vector.values))
+            for k, vector in enumerate(found, 1)
+        ],
+    )
+    return gone
