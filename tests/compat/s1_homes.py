@@ -81,6 +81,31 @@ def build(database: Path, count: int, seed: int = 7) -> dict[str, int]:
     return odd
 
 
+def with_own_tags(database: Path, count: int) -> None:
+    """Write a database of so many plain memories, each with three tags that no other has."""
+    connection = sqlite3.connect(database, isolation_level=None)
+    connection.executescript(SCHEMA)
+    connection.execute("begin")
+    for number in range(count):
+        row = (
+            f"mem-{number}",
+            "知识",
+            f"第{number}条 entry {number}",
+            "because",
+            10,
+            0,
+            "public",
+            1_750_000_000.0 + number,
+            1_750_000_000.0,
+        )
+        connection.execute("insert into memory_records values (?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, null)", row)
+        for place, name in enumerate((f"标签甲{number}号", f"tag-b-{number}", f"tag-c-{number}")):
+            connection.execute("insert into memory_tags (id, name) values (?, ?)", (number * 3 + place + 1, name))
+            connection.execute("insert into memory_tag_rel values (?, ?)", (f"mem-{number}", number * 3 + place + 1))
+    connection.execute("commit")
+    connection.close()
+
+
 def times(number: int) -> tuple[object, object]:
     """When a record was written and changed, in one of the forms that were seen."""
     at = 1_750_000_000.25 + number * 60

@@ -1,5 +1,6 @@
 """R1 with an old home that moves in: killed at drawn points, it is there whole or not at all, and the next run completes it."""
 
+import asyncio
 import multiprocessing
 import os
 import random
@@ -13,6 +14,7 @@ from compat import s0_homes, s1_homes
 from yiku import Memory
 from yiku_compat import memory_system as ms
 from yiku_compat.memory_system import migration, old_home, views
+from yiku_compat.simple_memory import MemorySqlManager, SimpleMemoryRuntime
 from yiku_compat.simple_memory import migration as s1_migration
 
 FORK = multiprocessing.get_context("fork")
@@ -100,15 +102,42 @@ def test_R1_the_figures_of_the_memory_system_at_10_000_records(tmp_path, seed, c
     ids = [record.id for record in old_home.read(old).records if record.state == "active"]
     ms.init_sqlite_db(home)
 
-    def median_ms(calls):
-        spent = []
-        for call in calls:
-            at = time.process_time()
-            call()
-            spent.append((time.process_time() - at) * 1000)
-        return statistics.median(spent)
-
     figure("access", median_ms([lambda id=id: ms.update_access_stats(id, "retrieval", home) for id in ids[:50]]), "ms", most=50)
     asked = [f"门牌{number}号住着谁？ Ann, door {number}" for number in range(20)]
     figure("entity", median_ms([lambda text=text: ms.router_search_sqlite(text, home) for text in asked]), "ms", most=200)
     ms.close(home)
+
+
+def test_R1_the_figures_of_memories_by_tags_at_100_000_tags(tmp_path, seed, count, figure):
+    """Each memory has three tags that no other has; a recall by tags, of processor time, through the runtime."""
+    database, home, many = tmp_path / "old.db", tmp_path / "home", count(6_000, 100_000, "tags") // 3
+    s1_homes.with_own_tags(database, many)
+    s1_migration.migrate(database, home)
+    runtime = SimpleMemoryRuntime(MemorySqlManager(home, search="words"))
+    chance = random.Random(seed)
+    asked = [f"标签甲{n}号和 tag-b-{m} 说了什么？ and tag-c-{k}" for n, m, k in (chance.sample(range(many), 3) for _ in range(50))]
+
+    async def ask():
+        found = [await runtime.comprehensive_recall(text, memory_scope="public") for text in asked]  # warm, and right
+        assert {3} == {len(each) for each in found}
+        return [await spent_ms(runtime.comprehensive_recall(text, memory_scope="public")) for text in asked]
+
+    figure("recall", statistics.median(asyncio.run(ask())), "ms", most=50)
+    runtime.manager.close()
+
+
+def median_ms(calls):
+    """The median of the processor time of some calls."""
+    spent = []
+    for call in calls:
+        at = time.process_time()
+        call()
+        spent.append((time.process_time() - at) * 1000)
+    return statistics.median(spent)
+
+
+async def spent_ms(awaited):
+    """The processor time of a call, of all threads."""
+    at = time.process_time()
+    await awaited
+    return (time.process_time() - at) * 1000
