@@ -35,10 +35,12 @@ from types import CodeType, FrameType
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "src" / "yiku"
+COMPAT = ROOT / "src" / "yiku_compat"  # apart from the core: it is imported by nothing there, and has limits of its own
 sys.path.insert(0, str(ROOT / "src"))  # this checkout, installed or not
 
 # Limits: docs/style.md has the reasons.
 FILE_LINES = 600
+COMPAT_LINES = 250
 FUNCTION_LINES = 60
 PARAMETERS = 12  # of a public verb, beside self; **details counts as one
 # Functions, files and jumps of one call; what they should come to is in docs/style.md.
@@ -83,20 +85,28 @@ def sources(folder: Path = PACKAGE) -> Iterator[tuple[str, str, ast.Module]]:
         yield path.relative_to(ROOT).as_posix(), text, parsed(text)
 
 
-def file_lengths() -> list[tuple[int, str]]:
-    return sorted(((text.count("\n"), path) for path, text, _ in sources() if not path.endswith(DATA)), reverse=True)
+def file_lengths(folder: Path = PACKAGE) -> list[tuple[int, str]]:
+    return sorted(((text.count("\n"), path) for path, text, _ in sources(folder) if not path.endswith(DATA)), reverse=True)
 
 
-def function_lengths() -> list[tuple[int, str]]:
+def function_lengths(folder: Path = PACKAGE) -> list[tuple[int, str]]:
     return sorted(
         (
             (node.end_lineno - node.lineno + 1, f"{path}:{node.lineno} {node.name}")
-            for path, _, tree in sources()
+            for path, _, tree in sources(folder)
             for node in ast.walk(tree)
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
         ),
         reverse=True,
     )
+
+
+def compatible_interfaces() -> Iterator[str]:
+    """A line for each package of yiku_compat: its files, its lines, its longest file."""
+    for folder in [path for path in sorted(COMPAT.iterdir()) if (path / "__init__.py").exists()]:
+        lengths = file_lengths(folder)
+        longest, name = lengths[0]
+        yield f"{folder.name:14} {len(lengths):6} {sum(count for count, _ in lengths):6}  {longest} {name}"
 
 
 def broad_excepts(tree: ast.AST) -> Iterator[ast.ExceptHandler]:
@@ -308,6 +318,11 @@ def main() -> int:
 
     top("lines per file", file_lengths(), FILE_LINES)
     top("lines per function", function_lengths(), FUNCTION_LINES)
+    print(f"\ncompatible interfaces, apart from the core ({COMPAT_LINES} lines a file at most)")
+    print("                files  lines  longest file")
+    for line in compatible_interfaces():
+        print(f"  {line}")
+    top("lines per file of the compatible interfaces", file_lengths(COMPAT), COMPAT_LINES)
     parameters = verbs()
     print("\nparameters of the public verbs")
     print("  " + ", ".join(f"{name} {count}{' ◄' if count > PARAMETERS else ''}" for count, name in parameters))
