@@ -274,6 +274,7 @@ def killed(old: Path, home: Path, after_s: float | None, scopes: int = 0) -> Non
 
 
 @pytest.mark.spec("T-09")
+@pytest.mark.long
 def test_a_migration_that_is_killed_is_finished_by_the_next(home, tmp_path):
     """Killed at drawn moments and behind each scope: each scope is there whole or not at all, and the next run completes it."""
     old = tmp_path / "old"
