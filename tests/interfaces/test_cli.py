@@ -499,6 +499,7 @@ def completed(home, line: str, **environment: str) -> list[str]:
         ("yiku list --kind p", ["preference", "persona_trait"]),
         ("yiku remember x --standing ", ["fact", "belief", "summary"]),
         ("yiku import ", [*complete.FORMATS]),
+        ("yiku export m", ["markdown"]),
         ("yiku feedback 0123 u", ["used"]),
         ("yiku completion z", ["zsh"]),
         ("yiku config lim", ["limit"]),
