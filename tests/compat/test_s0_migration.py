@@ -247,6 +247,22 @@ def test_a_masked_secret_is_no_disagreement(memory, old):
     assert secret.value not in str(rows(memory)["f_1"]["content"])
 
 
+@pytest.mark.parametrize("mark", ["private", "私密"])
+def test_what_is_private_stays_out(memory, old, mark):
+    """A record that is private as a whole is skipped and named; of another the part is left out, and that is no disagreement."""
+    lines(
+        old,
+        "active/facts",
+        {"id": "f_1", "content": f"<{mark}>all of it 全部</{mark}>"},
+        {"id": "f_2", "content": f"tea <{mark}>part</{mark}> 茶", "basis": f"<{mark}>all</{mark}>"},
+    )
+    lines(old, "pending", {"id": "p_1", "content": f"<{mark}>said 说的</{mark}>"})
+    done = migration._migrate(old, memory, None)
+
+    assert (3, 1, {"f_1": "is private", "p_1": "is private"}) == (done.read, done.imported, dict(done.skipped))
+    assert {"f_2": f"tea [{mark}] 茶"} == {id: row["content"] for id, row in rows(memory).items()}
+
+
 @pytest.mark.spec("S0-84")
 def test_the_command_migrates_and_a_folder_without_one_is_refused(home, tmp_path, capsys, monkeypatch):
     """`yiku-compat migrate s0 OLD` and `yiku-compat ms migrate OLD`."""

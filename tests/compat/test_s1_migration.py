@@ -224,6 +224,51 @@ def test_a_masked_secret_is_no_disagreement(home, old):
     assert secret.value not in str(rows(home, "public"))
 
 
+@pytest.mark.parametrize("mark", ["private", "私密"])
+def test_what_is_private_stays_out(home, old, mark):
+    """A record that is private as a whole is skipped and named; of another the part is left out, and that is no disagreement."""
+    write(
+        old,
+        {"id": "m-1", "judgment": f"<{mark}>all of it 全部</{mark}>"},
+        {"id": "m-2", "judgment": f"tea <{mark}>part</{mark}> 茶", "reasoning": f"<{mark}>all</{mark}>"},
+    )
+    done = migrate(old, home)
+
+    assert (2, 1, {"m-1": "is private"}) == (done.read, done.imported, dict(done.skipped))
+    assert {"m-2": (f"tea [{mark}] 茶", f"[{mark}]")} == {id: row[1:3] for id, row in rows(home, "public").items()}
+
+
+@pytest.mark.parametrize(
+    ("schema", "read"),
+    [
+        ("create table memory_records (id, judgment); insert into memory_records values ('a', '茶 tea')", ["a"]),
+        (
+            "create table memory_records (id primary key, judgment) without rowid; insert into memory_records values ('a', '茶')",
+            ["a"],
+        ),
+        ("create table t (id, judgment); insert into t values ('a', '茶'); create view memory_records as select * from t", ["a"]),
+        ("create table memory_records (id, judgment); insert into memory_records values ('a', 'x'), ('a', 'y 茶')", ["a", "a#2"]),
+        (
+            "create table memory_records (id, judgment); insert into memory_records values (x'ff', 'x'), (7.5, 'y 茶')",
+            ["7.5", "\ufffd"],
+        ),
+        ("create table memory_records (id, judgment)", []),
+        ("create table memory_records (id, judgment); insert into memory_records values ('a', hex(zeroblob(40000)))", None),
+    ],
+    ids=["few columns", "no rowid", "a view", "one id twice", "ids of other types", "nothing", "too long"],
+)
+def test_databases_of_other_forms(home, old, schema, read):
+    """Earlier versions and repaired databases: what can be read comes in under an id of its own, once; the rest is named."""
+    connection = sqlite3.connect(old)
+    connection.executescript(schema)
+    connection.close()
+    done, again = migrate(old, home), migrate(old, home)
+
+    assert (len(read or []), 0) == (done.imported, again.imported)
+    assert done.read == done.imported + len(done.skipped)
+    assert (read or []) == sorted(rows(home, "public")) if done.read else read == []
+
+
 @pytest.mark.parametrize(("name", "value"), [("content", "other"), ("basis", "other"), ("tags", ("other",)), ("strength", 7)])
 def test_what_does_not_agree_is_an_error(home, old, monkeypatch, name, value):
     """A record that is stored other than it was read is named."""

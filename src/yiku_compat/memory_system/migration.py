@@ -45,7 +45,7 @@ def migrate(old: Path, home: Path | str, *, scope: str | None = None, progress: 
 
 
 def _migrate(old: Path, memory: Memory, progress: Callable[[int], object] | None) -> Migrated:
-    found = old_home.read(old)
+    found = _without_private(memory, old_home.read(old))
     backup = _back_up(found, old, Path(memory.settings.home))
     now = _written(found)
     line_of, after = _chains(found.records)
@@ -77,6 +77,15 @@ def _migrate(old: Path, memory: Memory, progress: Callable[[int], object] | None
     if not (report_file := backup / "report.json").exists():
         report_file.write_text(json.dumps(asdict(done), ensure_ascii=False, indent=1), encoding="utf-8")
     return done
+
+
+def _without_private(memory: Memory, found: OldHome) -> OldHome:
+    """Move what is private as a whole to what is skipped."""
+    for records in (found.records, found.pending):
+        private = [one for one in records if "<" in one.content and not _cleaned(memory, one.content)]
+        found.skipped += [(one.id, "is private") for one in private]
+        records[:] = [one for one in records if one not in private]
+    return found
 
 
 def _back_up(found: OldHome, old: Path, home: Path) -> Path:

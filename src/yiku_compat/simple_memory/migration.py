@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from yiku import Memory
-from yiku.errors import InvalidScope, KeptOut
+from yiku.errors import InvalidInput, InvalidScope, KeptOut
 from yiku.types import OperationRecord
 from yiku_compat.migration import Migrated, NotVerified
 from yiku_compat.simple_memory import old_home
@@ -34,6 +34,7 @@ PAGE = 5_000
 SECONDS = 60.0
 DOUBLE = "same words"  # in the reason of what Yiku itself archives as a second one
 ERASED = "was erased here before"
+KEPT_OUT = ("[private]", "[私密]")  # what is left of a text that is private as a whole
 _NAMESPACE = uuid.uuid5(uuid.NAMESPACE_URL, "yiku-compat:s1")
 
 
@@ -74,6 +75,8 @@ def migrate(
 
 def _bring(memory: Memory, records: Sequence[OldRecord]) -> Migrated:
     """Import the records of one scope, and compare what is stored with them. Raises NotVerified."""
+    private = [record.id for record in records if "<" in record.judgment and _cleaned(memory, record.judgment) in KEPT_OUT]
+    records = [record for record in records if record.id not in {*private}]
     planned = [(record.id, line) for group in _groups(records) for record, line in zip(group, _lines(group), strict=True)]
     ids = [line["id"] for _, line in planned]
     before = _stored(memory, ids)
@@ -94,7 +97,7 @@ def _bring(memory: Memory, records: Sequence[OldRecord]) -> Migrated:
         imported=len(fresh) - double,
         known=len(there),
         merged=double,
-        skipped=(*refused.items(), *((id, ERASED) for id in gone)),
+        skipped=(*((id, "is private") for id in private), *refused.items(), *((id, ERASED) for id in gone)),
         sha256="",
     )
 
@@ -212,7 +215,11 @@ def _is_as_it_was(memory: Memory, line: Mapping[str, Any], stored: Mapping[str, 
 
 def _cleaned(memory: Memory, text: str) -> str:
     """Return a text as Yiku keeps it: without credentials and private parts."""
-    try:
-        return memory.remember(text, dry_run=True).memory.content if text else ""
-    except KeptOut:
+    if not text:
         return ""
+    try:
+        return memory.remember(text, dry_run=True).memory.content
+    except KeptOut:
+        return KEPT_OUT["私密" in text]
+    except InvalidInput:  # it is too long, and was refused
+        return text

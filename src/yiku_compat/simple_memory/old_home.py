@@ -91,8 +91,9 @@ def read(database: Path) -> OldHome:
     last_written = datetime.fromtimestamp(database.stat().st_mtime, UTC)
     with _opened(database) as connection:
         tags = _tags(connection)
+        seen: dict[str, int] = {}
         for row in _rows(connection, "memory_records"):
-            _take(home, row, tags, last_written)
+            _take(home, row, tags, last_written, seen)
     home.records.sort(key=lambda record: (record.created_at, record.id))
     return home
 
@@ -124,8 +125,8 @@ def _rows(connection: apsw.Connection, table: str) -> Iterator[dict[str, Any]]:
     """Yield rows by their columns; a text comes as bytes of any encoding and becomes one that can be stored."""
     names = [name for _, name, *_ in connection.execute(f"pragma table_info({table})")]
     columns = ", ".join(f"iif(typeof({name}) = 'text', cast({name} as blob), {name})" for name in map(_quoted, names))
-    for row in connection.execute(f"select rowid, {columns} from {table} order by rowid" if names else "select 1 where false"):
-        yield dict(zip(("_row", *names), map(_readable, row), strict=True))
+    for number, row in enumerate(connection.execute(f"select {columns} from {table}") if names else (), 1):
+        yield {"_row": number, **dict(zip(names, map(_readable, row), strict=True))}
 
 
 def _tags(connection: apsw.Connection) -> dict[str, list[str]]:
@@ -138,8 +139,13 @@ def _tags(connection: apsw.Connection) -> dict[str, list[str]]:
     return found
 
 
-def _take(home: OldHome, row: Mapping[str, Any], tags: Mapping[str, list[str]], last_written: datetime) -> None:
+def _take(
+    home: OldHome, row: Mapping[str, Any], tags: Mapping[str, list[str]], last_written: datetime, seen: dict[str, int]
+) -> None:
+    """Take a row, under an id of its own: of two with one id the second has its number behind it."""
     id = _line(row.get("id")) or f"row {row['_row']}"
+    seen[id] = seen.get(id, 0) + 1
+    id = id if seen[id] == 1 else f"{id}#{seen[id]}"
     judgment, scope = str(row.get("judgment") or "").strip(), row.get("memory_scope")
     if not judgment:
         home.skipped.append((id, "has no judgment"))
