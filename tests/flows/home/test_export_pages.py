@@ -172,6 +172,9 @@ def test_a_folder_that_holds_something_is_refused_unless_it_may_be_replaced(told
 
     assert not [name for name in pages(out) if "summer" in name]
     assert "mine 我的" == (out / "mine.md").read_text()
+    (tmp_path / "file").write_text("theirs")
+    with pytest.raises(InvalidInput, match="is a file"):
+        told.admin.export_markdown(tmp_path / "file", replace=True)
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "README.md").write_text("theirs")
     with pytest.raises(InvalidInput, match=r"README\.md is not a page"):

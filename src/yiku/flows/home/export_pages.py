@@ -121,6 +121,8 @@ def _pages_before(handle: Handle, target: Path, replace: bool) -> set[str]:
     place = target.resolve()
     if place == home or (home in place.parents and home / COPIES not in place.parents):
         raise InvalidInput(f"{target} is in the home: only {home / COPIES} may hold copies there, where an erasure finds them")
+    if target.exists() and not target.is_dir():
+        raise InvalidInput(f"{target} is a file; name a folder")
     try:
         names = [path.name for path in target.iterdir()] if target.exists() else []
         if names and not replace:
