@@ -55,17 +55,19 @@ class Judged:
     why: list[str] = field(default_factory=list)
 
 
-def judged(case: Mapping[str, Any], folder: Path, *, model: bool) -> Judged:
-    """Tell a case to a fresh home, ask, and compare."""
+def judged(case: Mapping[str, Any], folder: Path, *, model: bool, settings: Mapping[str, Any] | None = None) -> Judged:
+    """Tell a case to a fresh home, ask, and compare. settings: a chat model by which the home also learns (bench/with_model.py)."""
     clock = [_time(case["said"][0]["at"])]
-    search = "auto" if model else "words"
-    with Memory(folder, owner="user:owner", clock=lambda: clock[0], durability="fast", search=search) as memory:
+    given: dict[str, Any] = {"search": "auto" if model else "words", **(settings or {})}
+    with Memory(folder, owner="user:owner", clock=lambda: clock[0], durability="fast", **given) as memory:
         turns: list[Turn] = []
         for said in case["said"]:
             clock[0] = _time(said["at"])
             session = said.get("session") or said["at"][:10]
             speaker = {"speaker": said["speaker"]} if "speaker" in said else {}
             turns.append(memory.record_turn(said.get("role", "user"), said["text"], session=session, **speaker))
+        if settings:
+            memory.learn()
         clock[0] = _time(case["ask"]["at"])
         if model:
             memory.admin.embed()  # a program does it beside its work
