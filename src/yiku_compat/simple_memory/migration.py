@@ -24,7 +24,6 @@ from yiku_compat.migration import Migrated, NotVerified
 from yiku_compat.simple_memory import old_home
 from yiku_compat.simple_memory.memories import KINDS
 from yiku_compat.simple_memory.old_home import OldRecord
-from yiku_compat.simple_memory.scopes import checked
 from yiku_compat.simple_memory.views import OLD_ID
 
 NOTED = "simple_memory"  # the key of the metadata under which the rest stands
@@ -58,8 +57,11 @@ def migrate(
     skipped = [*found.skipped]
     for name, records in by_scope.items():
         read += len(records)
+        if not name:
+            skipped += [(record.id, "its scope is empty") for record in records]
+            continue
         try:
-            with Memory(home, scope=checked(name)) as memory:
+            with Memory(home, scope=name) as memory:
                 done = _bring(memory, records)
         except InvalidScope as error:
             skipped += [(record.id, f"its scope is refused: {error.detail}") for record in records]
