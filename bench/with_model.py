@@ -111,9 +111,9 @@ class Learned:
 
 def extraction(endpoint: Endpoint, marks: Sequence[Mapping[str, Any]], folder: Path) -> tuple[Learned, Learned, list[str]]:
     """Return what rules alone and what rules and model learn, and what went wrong with the model."""
-    alone, both, troubles = Learned(), Learned(), list[str]()
+    by_rules, both, troubles = Learned(), Learned(), list[str]()
     for number, mark in enumerate(marks):
-        for model, sums in ((False, alone), (True, both)):
+        for model, sums in ((False, by_rules), (True, both)):
             more = endpoint.settings() if model else {}
             place = folder / f"{number}-{model}"
             with Memory(place, owner="user:owner", clock=lambda: learning.INVENTED_AT, search="words", **more) as memory:
@@ -128,7 +128,7 @@ def extraction(endpoint: Endpoint, marks: Sequence[Mapping[str, Any]], folder: P
             sums.found += sum(any(learning.matches(text, item) for text in texts) for item in said)
             sums.memories += len(texts)
             sums.wrong += sum(not any(learning.matches(text, item) for item in (*mark["must"], *mark["may"])) for text in texts)
-    return alone, both, troubles
+    return by_rules, both, troubles
 
 
 @dataclass
@@ -214,9 +214,9 @@ def _moment(text: str) -> datetime:
 
 def report_extraction(endpoint: Endpoint, marks: Sequence[Mapping[str, Any]], folder: Path) -> Iterator[str]:
     """Yield the lines on what is learned."""
-    alone, both, troubles = extraction(endpoint, marks, folder)
+    by_rules, both, troubles = extraction(endpoint, marks, folder)
     yield f"extraction, {len(marks)} turns"
-    yield alone.line("rules")
+    yield by_rules.line("rules")
     yield both.line("rules, model")
     yield f"  {len(troubles)} of {endpoint.asked} replies could not be used"
     yield from (f"    {trouble[:120]}" for trouble in sorted({*troubles})[:5])
