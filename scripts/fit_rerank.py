@@ -64,7 +64,7 @@ def of_cases(captured: Captured, scratch: Path) -> Iterator[Example]:
         if not of.startswith("talk") and known % EVERY:
             continue
         captured.clear()
-        turns = fit_supersede.told(case, scratch / str(number), corrections.local_model())
+        turns = fit_supersede.turns_of_case(case, scratch / str(number), corrections.local_model())
         if captured:
             asked, candidates = captured[-1]
             right = [bool(turns.get(one.id, set()) & {*case["first"]}) and _shows(case, one.text) for one in candidates]
@@ -108,8 +108,8 @@ def _draft(turn: datasets.Turn, session: str) -> Any:
 def fitted(examples: Sequence[Example]) -> dict[str, float]:
     """The weights, by Newton's method; of several hits that answer any may be chosen."""
     names = sorted({name for one in examples for hit in one.features for name in hit})
-    told = [one for one in examples if any(one.answers) and not all(one.answers)]
-    tables = [(_table(one, names), np.array(one.answers)) for one in told]
+    usable = [one for one in examples if any(one.answers) and not all(one.answers)]
+    tables = [(_table(one, names), np.array(one.answers)) for one in usable]
     weights = np.zeros(len(names))
     for _ in range(STEPS):
         slope, bend = RIDGE * weights, RIDGE * np.eye(len(names))

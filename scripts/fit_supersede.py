@@ -87,7 +87,7 @@ def of_cases(captured: Captured, scratch: Path) -> tuple[list[Pair], Counter[str
     pairs, holding = list[Pair](), Counter[str]()
     for number, (of, case) in enumerate(all_cases()):
         captured.clear()
-        turns = told(case, scratch / str(number))
+        turns = turns_of_case(case, scratch / str(number))
         if captured:
             asked, terms, pool, following = captured[-1]
             answers, _ = said_later.answers(asked, terms, pool, following)
@@ -97,7 +97,7 @@ def of_cases(captured: Captured, scratch: Path) -> tuple[list[Pair], Counter[str
     return pairs, holding
 
 
-def told(case: Mapping[str, Any], folder: Path, embedder: Any = None) -> dict[str, set[int]]:
+def turns_of_case(case: Mapping[str, Any], folder: Path, embedder: Any = None) -> dict[str, set[int]]:
     """Tell a case to a home and ask; the turns of each turn and statement, by their places. Without an embedder by words."""
     clock = [corrections._time(case["said"][0]["at"])]
     given: dict[str, Any] = {"search": "words"} if embedder is None else {"embedder": embedder}

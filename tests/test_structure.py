@@ -146,8 +146,8 @@ def test_what_a_call_passes_through_can_be_left_aside(structure):
 
 def test_the_compatible_interfaces_are_counted_apart_from_the_core(structure):
     """`make structure` has a line for each, and none of their files among those of the core."""
-    told = [line.split()[0] for line in structure.compatible_interfaces()]
+    names = [line.split()[0] for line in structure.compatible_interfaces()]
 
-    assert ["bitwise", "memory_system", "openakita", "simple_memory"] == told
+    assert ["bitwise", "memory_system", "openakita", "simple_memory"] == names
     assert [] == [path for _, path in (*structure.file_lengths(), *structure.function_lengths()) if "yiku_compat" in path]
     assert structure.file_lengths(structure.COMPAT)[0][0] <= structure.COMPAT_LINES

@@ -100,9 +100,9 @@ def running(home: Path) -> Iterator[Callable[..., str]]:
         tell.write(b'{"jsonrpc": "2.0", "method": "notifications/initialized"}\n')
         assert ask("tools/list")["tools"]
         yield call
-        rest, told = process.communicate(timeout=WITHIN_S)
+        rest, stderr = process.communicate(timeout=WITHIN_S)
         assert (b"", 0) == (rest, process.returncode)
-    assert "Traceback" not in told.decode(), told.decode()
+    assert "Traceback" not in stderr.decode(), stderr.decode()
 
 
 def served(home: Path) -> dict[str, str]:

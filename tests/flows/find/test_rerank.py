@@ -6,7 +6,7 @@ from embedders import Hashed
 from yiku import Memory
 
 
-def told(home, clock, *texts, **given):
+def recorded(home, clock, *texts, **given):
     """A memory in which each of these was said a day after the one before, with their vectors."""
     memory = Memory(home, owner="user:mei", names=["Mei"], clock=clock, **given)
     for number, text in enumerate(texts):
@@ -29,7 +29,7 @@ CASES = [
 @pytest.mark.parametrize(("question", "answer", "supposed"), CASES)
 def test_a_supposition_stands_behind_what_is_so(home, clock, question, answer, supposed):
     """Though it was said later and has more words of the question; scores do not rise down the list."""
-    with told(home, clock, answer, supposed, embedder=Hashed()) as memory:
+    with recorded(home, clock, answer, supposed, embedder=Hashed()) as memory:
         hits = memory.recall(question, types=["turn"])
 
     assert [answer, supposed] == [hit.text for hit in hits]
@@ -40,7 +40,7 @@ def test_by_words_alone_nothing_is_reranked(home, clock, monkeypatch):
     """Where no vector took part, the score is not even asked for."""
     monkeypatch.setattr("yiku.rules.finding.rerank.scores", lambda *_: pytest.fail("reranked by words"))
     question, answer, supposed = CASES[0]
-    with told(home, clock, answer, supposed, search="words") as memory:
+    with recorded(home, clock, answer, supposed, search="words") as memory:
         assert 2 == len(memory.recall(question, types=["turn"]))
 
 
@@ -49,7 +49,7 @@ def test_the_first_hit_does_not_depend_on_the_limit(home, clock):
     question, _, supposed = CASES[0]
     answer = "My sister's husband is with Brightwater, a customs firm."
     others = [supposed.replace("Harlow", firm) for firm in ("Abbot", "Brandt", "Castle", "Dover", "Elgin", "Foss", "Gault")]
-    with told(home, clock, answer, *others, embedder=Hashed()) as memory:
+    with recorded(home, clock, answer, *others, embedder=Hashed()) as memory:
         first = [memory.recall(question, limit=limit)[0].text for limit in (1, 5, 50)]
 
     assert [answer] * 3 == first

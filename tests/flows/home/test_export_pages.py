@@ -21,7 +21,7 @@ def pages(folder: Path) -> dict[str, str]:
 
 
 @pytest.fixture
-def told(home, clock):
+def filled(home, clock):
     """A memory with some of everything, told over forty days."""
     with Memory(home, owner="user:mei", clock=clock, search="words") as memory:
         memory.record_turn("user", "I live in Bergen. 我喜欢喝茶。", session="spring 春")
@@ -42,9 +42,9 @@ def told(home, clock):
 
 
 @pytest.mark.spec("S4-90")
-def test_everything_known_is_on_a_page_with_its_date_and_source(told, tmp_path):
+def test_everything_known_is_on_a_page_with_its_date_and_source(filled, tmp_path):
     """By kind and topic; versions with their spans; what is not certain; the story of a session; each message."""
-    done = told.admin.export_markdown(tmp_path / "out")
+    done = filled.admin.export_markdown(tmp_path / "out")
     found = pages(tmp_path / "out")
     read = lambda name: found[name].replace("\\", "")  # noqa: E731
 
@@ -102,19 +102,19 @@ def test_both_languages_have_the_same_words():
     }
 
 
-def test_what_was_forgotten_or_erased_and_other_scopes_are_on_no_page(home, told, tmp_path):
+def test_what_was_forgotten_or_erased_and_other_scopes_are_on_no_page(home, filled, tmp_path):
     """Neither are what hangs on them; public is a scope of its own, too."""
     chance = random.Random(sampling.SEED)
     gone, erased, foreign, public = (canaries.latin(chance) for _ in range(4))
-    told.forget(told.remember(f"My hobby is {gone}.").memory.id)
-    hidden = told.record_turn("user", f"Forget {gone}.", session="secret")
-    told.forget(hidden.id)
-    told.admin.erase(told.remember(f"My locker is {erased}.").memory.id)
+    filled.forget(filled.remember(f"My hobby is {gone}.").memory.id)
+    hidden = filled.record_turn("user", f"Forget {gone}.", session="secret")
+    filled.forget(hidden.id)
+    filled.admin.erase(filled.remember(f"My locker is {erased}.").memory.id)
     for scope, word in (("user:lan", foreign), ("public", public)):
         with Memory(home, scope=scope) as other:
             other.record_turn("user", f"I like {word}.", session="summer")
             other.remember(f"The word is {word}.")
-    done = told.admin.export_markdown(tmp_path / "out")
+    done = filled.admin.export_markdown(tmp_path / "out")
 
     assert [] == [word for word in (gone, erased, foreign, public) for text in pages(tmp_path / "out").values() if word in text]
     assert 1 == done.forgotten
@@ -160,29 +160,29 @@ def test_a_text_of_somebody_is_text_on_the_page(text):
         assert "".join(text.split()) == "".join(shown.split())
 
 
-def test_a_folder_that_holds_something_is_refused_unless_it_may_be_replaced(told, tmp_path):
+def test_a_folder_that_holds_something_is_refused_unless_it_may_be_replaced(filled, tmp_path):
     """With `replace`, pages of the earlier export go or are written anew; files of others stay, and none is overwritten."""
     out = tmp_path / "out"
-    told.admin.export_markdown(out)
+    filled.admin.export_markdown(out)
     (out / "mine.md").write_text("mine 我的")
     with pytest.raises(InvalidInput, match="not empty"):
-        told.admin.export_markdown(out)
-    told.forget(session="summer")
-    told.admin.export_markdown(out, replace=True)
+        filled.admin.export_markdown(out)
+    filled.forget(session="summer")
+    filled.admin.export_markdown(out, replace=True)
 
     assert not [name for name in pages(out) if "summer" in name]
     assert "mine 我的" == (out / "mine.md").read_text()
     (tmp_path / "file").write_text("theirs")
     with pytest.raises(InvalidInput, match="is a file"):
-        told.admin.export_markdown(tmp_path / "file", replace=True)
+        filled.admin.export_markdown(tmp_path / "file", replace=True)
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "README.md").write_text("theirs")
     with pytest.raises(InvalidInput, match=r"README\.md is not a page"):
-        told.admin.export_markdown(tmp_path / "other", replace=True)
+        filled.admin.export_markdown(tmp_path / "other", replace=True)
     assert "theirs" == (tmp_path / "other" / "README.md").read_text()
 
 
-def test_an_export_that_was_cut_off_can_be_replaced(told, tmp_path, monkeypatch):
+def test_an_export_that_was_cut_off_can_be_replaced(filled, tmp_path, monkeypatch):
     """Each page is in the list before it is written."""
     write, written = export_pages.write_atomically, []
 
@@ -194,44 +194,44 @@ def test_an_export_that_was_cut_off_can_be_replaced(told, tmp_path, monkeypatch)
 
     monkeypatch.setattr(export_pages, "write_atomically", failing)
     with pytest.raises(KeyboardInterrupt):
-        told.admin.export_markdown(tmp_path / "out")
+        filled.admin.export_markdown(tmp_path / "out")
     monkeypatch.undo()
-    done = told.admin.export_markdown(tmp_path / "out", replace=True)
+    done = filled.admin.export_markdown(tmp_path / "out", replace=True)
 
     assert done.pages == len(pages(tmp_path / "out"))
 
 
-def test_a_list_of_pages_that_somebody_wrote_removes_nothing_else(told, tmp_path):
+def test_a_list_of_pages_that_somebody_wrote_removes_nothing_else(filled, tmp_path):
     """Names that lead out of the folder, or are no pages, are not followed."""
     out = tmp_path / "out"
-    told.admin.export_markdown(out)
+    filled.admin.export_markdown(out)
     (tmp_path / "precious.md").write_text("x")
     (out / "data.txt").write_text("x")
     with open(out / ".yiku-pages", "a") as file:
         file.write(f"../precious.md\ndata.txt\n{tmp_path / 'precious.md'}\n")
-    told.admin.export_markdown(out, replace=True)
+    filled.admin.export_markdown(out, replace=True)
 
     assert (tmp_path / "precious.md").exists() and (out / "data.txt").exists()
 
 
-def test_in_a_home_copies_alone_may_hold_pages_and_an_erasure_clears_them(told, home):
+def test_in_a_home_copies_alone_may_hold_pages_and_an_erasure_clears_them(filled, home):
     """Pages elsewhere in the home are refused; in copies/ a page with an erased word goes."""
     chance = random.Random(sampling.SEED)
     word, han = canaries.latin(chance), canaries.chinese(chance)
-    kept = told.remember(f"My watchword is {word} {han}.")
+    kept = filled.remember(f"My watchword is {word} {han}.")
     for place in (home, home / "pages", home / "documents" / "pages", home / "copies"):
         with pytest.raises(InvalidInput, match="copies"):
-            told.admin.export_markdown(place)
-    told.admin.export_markdown(home / "copies" / "pages")
+            filled.admin.export_markdown(place)
+    filled.admin.export_markdown(home / "copies" / "pages")
     assert canaries.sung(home / "copies", [word])
-    receipt = told.admin.erase(kept.memory.id)
+    receipt = filled.admin.erase(kept.memory.id)
 
     assert receipt.clean, [place for place in receipt.places if place.found]
     assert [] == canaries.sung(home, [word, han])
 
 
-def test_pages_are_private(told, tmp_path):
+def test_pages_are_private(filled, tmp_path):
     """Files 0600, folders 0700."""
-    told.admin.export_markdown(tmp_path / "out")
+    filled.admin.export_markdown(tmp_path / "out")
 
     assert [] == [path for path in (tmp_path / "out", *(tmp_path / "out").rglob("*")) if path.stat().st_mode & 0o077]

@@ -102,13 +102,13 @@ def history(lines: Iterable[Sequence[SemanticMemory]], now: datetime, words: Wor
     entries: list[tuple[datetime, list[str]]] = []
     for versions in lines:
         last = versions[-1]
-        told = ["", f"## {escaped(one_line(last.content))}", ""]
+        text_lines = ["", f"## {escaped(one_line(last.content))}", ""]
         for version in versions:
             *before, details = statement(version, words, "")
-            told += [*before, f"{details} · {standing(version, now, words)}"]
-        entries.append((last.updated_at, told))
+            text_lines += [*before, f"{details} · {standing(version, now, words)}"]
+        entries.append((last.updated_at, text_lines))
     entries.sort(key=lambda entry: entry[0], reverse=True)
-    page = [f"# {words('history')} ({len(entries)})", *(line for _, told in entries for line in told), ""]
+    page = [f"# {words('history')} ({len(entries)})", *(line for _, text_lines in entries for line in text_lines), ""]
     return "\n".join(page), len(entries)
 
 
@@ -155,7 +155,7 @@ def episodes(found: Sequence[Episode], words: Words) -> str:
             "about": escaped(", ".join(one.entities)),
         }
         lines += ["", f"## {minute(one.started_at)} – {minute(one.ended_at)}", "", *quoted(one.summary), ""]
-        lines += [f"- {words(name, told)}" for name, told in facts.items() if told]
+        lines += [f"- {words(name, text)}" for name, text in facts.items() if text]
         lines += [f"- {link(one.session, '')} · {short(one.id)}"]
     return "\n".join([*lines, ""])
 
@@ -248,11 +248,11 @@ def one_line(text: str) -> str:
 
 def escaped(text: str) -> str:
     """Return a text in which nothing is a mark of Markdown."""
-    told = _MARKED.sub(lambda found: "\\" + found.group(), text)
-    if found := _LEADING.match(told):
+    escaped_text = _MARKED.sub(lambda found: "\\" + found.group(), text)
+    if found := _LEADING.match(escaped_text):
         blank, mark, number, dot = found.groups()
-        told = f"{blank}{number or ''}\\{mark or dot}{told[found.end() :]}"
-    return told
+        escaped_text = f"{blank}{number or ''}\\{mark or dot}{escaped_text[found.end() :]}"
+    return escaped_text
 
 
 def quoted(text: str) -> list[str]:
