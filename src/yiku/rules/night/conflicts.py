@@ -153,7 +153,12 @@ def _is_name(text: str, before: Sequence[Word], clause: Clause) -> bool:
     if before and before[-1].text in lists.words("night.ordinal"):
         return True
     following = words(text, start, clause.end, built_in())
-    if following[0].flags & F.ORDINAL and len(following) > 1 and following[0].end == end and not (following[1].sign or following[1].flags & F.LIGHT):
+    if (
+        following[0].flags & F.ORDINAL
+        and len(following) > 1
+        and following[0].end == end
+        and not (following[1].sign or following[1].flags & F.LIGHT)
+    ):
         return True
     if not before or before[-1].flags & F.LIGHT or canonical.sort_of(text[start:end]) != _NUMBER:
         return False
