@@ -47,7 +47,7 @@ PATHS = {
     "remember": (181, 38, 120),
     "recall": (190, 38, 175),
     "learn": (408, 65, 1_200),
-    "erase": (395, 65, 1_400),
+    "erase": (395, 66, 1_400),
 }
 GATE = (
     "store.database",
