@@ -666,7 +666,11 @@ def test_two_at_once_and_others_at_work(home):
             working = [pool.submit(at_work, who) for who in range(3)]
             erasing = [pool.submit(memory.admin.erase, session=f"gone-{i}") for i in range(4)]
             ids = [id for work in working for id in work.result()]
-            assert all(one.result().clean for one in erasing)
+            receipts = [one.result() for one in erasing]
+        # on a busy machine readers may hold the log for longer than an erasure waits: then it says so, and is finished later
+        left = [place for receipt in receipts for place in receipt.places if place.found and not place.unfinished]
+        assert [] == left
+        assert all(receipt.clean for receipt in receipts) or memory.admin.erase(resume=True).clean
         assert 120 == sum(memory.get(id).content.startswith("I am") for id in ids)
     assert [] == canaries.sung(home, gone)
     integrity.check(home / "yiku.db")
