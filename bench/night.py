@@ -279,7 +279,7 @@ def _question(who: str, predicate: str) -> str:
 
 
 def _loosely(who: str, predicate: str) -> str:
-    """The same question in words of which the answer has few or none."""
+    """Return the question of a slot in words that the answer does not have, or has few of."""
     if is_chinese(who):
         form = {
             "lives in": "{}家在哪座城市？",

@@ -84,10 +84,10 @@ def statements(seed: int, count: int) -> list[str]:
     """So many sentences in two languages, in an order of chance; some say another one again."""
     chance, corpus = random.Random(seed), Corpus(seed)
     year = [one.text for one in night.story(seed, count // 2)]
-    spoken = chance.sample(year, count // 2)
-    spoken += [_sentence(chance, turn["content"]) for turn in corpus.turns(count - len(spoken))]
-    chance.shuffle(spoken)
-    return spoken
+    texts = chance.sample(year, count // 2)
+    texts += [_sentence(chance, turn["content"]) for turn in corpus.turns(count - len(texts))]
+    chance.shuffle(texts)
+    return texts
 
 
 def _sentence(chance: random.Random, talk: str) -> str:
@@ -103,13 +103,13 @@ def opened(home: Path, day: int) -> Memory:
     return Memory(home, owner=night.OWNER, names=night.NAMES, clock=lambda: now, durability="fast", search="words")
 
 
-def fill(home: Path, spoken: Sequence[str], day: int = 0) -> None:
-    """Tell all statements; of very many the rest is written to the store as telling them would, without asking what it does."""
+def fill(home: Path, texts: Sequence[str], day: int = 0) -> None:
+    """Tell all statements; of very many the rest is written to the store as it would be told, without asking what it does."""
     with opened(home, day) as memory:
-        for text in spoken[:TOLD]:
+        for text in texts[:TOLD]:
             memory.remember(text)
-        if len(spoken) > TOLD:
-            _write(memory, [*dict.fromkeys(spoken[TOLD:])])
+        if len(texts) > TOLD:
+            _write(memory, [*dict.fromkeys(texts[TOLD:])])
 
 
 def _write(memory: Memory, texts: Sequence[str]) -> None:
@@ -167,12 +167,12 @@ def _peak_mb() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6  # bytes on macOS
 
 
-def nights(home: Path, spoken: Sequence[str], seed: int) -> dict[str, Cost]:
+def nights(home: Path, texts: Sequence[str], seed: int) -> dict[str, Cost]:
     """The first night of a home, one after fifty new statements, and one with nothing to do."""
     chance = random.Random(seed)
     costs = {"full": run(home, 1)}
     new = statements(seed + 1, 4 * NEW)[:NEW]
-    fill(home, [_again(chance.choice(spoken)) if chance.random() < NEW_SHARE else text for text in new], 2)
+    fill(home, [_again(chance.choice(texts)) if chance.random() < NEW_SHARE else text for text in new], 2)
     costs["new"] = run(home, 3)
     costs["nothing"] = run(home, 4)
     return costs
@@ -186,10 +186,10 @@ def _again(text: str) -> str:
 # ------------------------------------------------------------------ searches
 
 
-def questions(spoken: Sequence[str], seed: int) -> list[str]:
+def questions(texts: Sequence[str], seed: int) -> list[str]:
     """Questions of a few words of some statements, half of them Chinese."""
     corpus = Corpus(seed)
-    return [one for mix in ("english", "chinese") for one in corpus.questions(mix, list(spoken), QUESTIONS // 2)]
+    return [one for mix in ("english", "chinese") for one in corpus.questions(mix, list(texts), QUESTIONS // 2)]
 
 
 def asked(memory: Memory, asking: Sequence[str], until: Callable[[int], bool]) -> list[tuple[float, float]]:
@@ -242,7 +242,7 @@ def searches(home: Path, folder: Path, asking: Sequence[str]) -> dict[str, Searc
     return {name: search(took) for name, took in found.items()}
 
 
-# ------------------------------------------------------------------ what was said
+# ------------------------------------------------------------------ what is told
 
 
 def lines(count: int, costs: dict[str, Cost], found: dict[str, Search]) -> Iterator[str]:
@@ -265,10 +265,10 @@ def lines(count: int, costs: dict[str, Cost], found: dict[str, Search]) -> Itera
 
 def measure(folder: Path, count: int, seed: int, only: str | None = None) -> tuple[dict[str, Cost], dict[str, Search]]:
     """Make a home of so many statements, and measure."""
-    spoken, home = statements(seed, count), folder / "home"
-    fill(home, spoken)
-    found = searches(home, folder, questions(spoken, seed)) if only in (None, "searches") else {}
-    costs = nights(home, spoken, seed) if only in (None, "nights") else {}
+    texts, home = statements(seed, count), folder / "home"
+    fill(home, texts)
+    found = searches(home, folder, questions(texts, seed)) if only in (None, "searches") else {}
+    costs = nights(home, texts, seed) if only in (None, "nights") else {}
     return costs, found
 
 
