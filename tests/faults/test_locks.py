@@ -258,6 +258,7 @@ VERBS: dict[str, Callable[[Memory], object]] = {
     "admin.erase": lambda m: m.admin.erase(live(m)),
     "admin.check": lambda m: m.admin.check("deep"),
     "admin.export": lambda m: m.admin.export(io.BytesIO()),
+    "admin.export_markdown": lambda m: m.admin.export_markdown(Path(m.settings.home).parent / "pages"),
     "admin.backup": lambda m: m.admin.backup(),
     "admin.backups": lambda m: m.admin.backups(),
     "admin.restore_backup": lambda m: m.admin.restore_backup(Path(m.admin.backup().path).name),

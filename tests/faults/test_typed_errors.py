@@ -9,6 +9,7 @@ arguments do is in tests/test_bad_input.py; what a failing write leaves behind, 
 import inspect
 import os
 import shutil
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -105,6 +106,7 @@ VERBS: dict[str, Callable[[Memory], Any]] = {
     "admin.erase": lambda m: m.admin.erase(session="s"),
     "admin.embed": embedded,
     "admin.export": lambda m: m.admin.export(BytesIO()),
+    "admin.export_markdown": lambda m: m.admin.export_markdown(tempfile.mkdtemp(dir=Path(m.settings.home).parent)),
     "admin.backup": lambda m: m.admin.backup(),
     "admin.restore_backup": lambda m: m.admin.restore_backup(m.admin.backups()[0].name),
 }  # fmt: skip

@@ -7,6 +7,7 @@ is made here tries every verb.
 
 from dataclasses import replace
 from io import BytesIO
+from pathlib import Path
 
 import pytest
 from store import scope_agent, scope_calls, scope_sessions
@@ -150,3 +151,14 @@ def _export(world: World, me: View) -> None:
         world.ask(me, lambda: me.memory.admin.export(file))
         own = replace(me, may_see=frozenset({me.mark}))
         world.inspect(own, file.getvalue().decode(), writes=True)
+
+
+@tries("admin.export_markdown", 1)
+def _export_markdown(world: World, me: View) -> None:
+    """Nor do the pages for a person tell of another scope."""
+    if world.chance.random() < 0.2:
+        folder = Path(world.home).parent / "pages"
+        world.ask(me, lambda: me.memory.admin.export_markdown(folder, replace=True))
+        own = replace(me, may_see=frozenset({me.mark}))
+        for page in folder.rglob("*.md"):
+            world.inspect(own, page.read_text("utf-8"), writes=True)
