@@ -22,7 +22,12 @@ from yiku.rules.statements.subjects import is_person
 NEAR = 0.5  # of the best relevance that a hit has at least, to be moved
 READ_CHARS = 160  # at the beginning of a hit; 600 gave the same order
 MANY = 3  # hits said later or earlier, beyond which their number says no more
-SORTS = {"place": ("place", "name"), "person": ("name", "person"), "amount": ("amount", "time"), "time": ("time", "amount")}
+SORTS = {  # of values that may be the answer, by the sort that is asked for
+    "place": ("place", "name"),
+    "person": ("name", "person"),
+    "amount": ("amount", "time"),
+    "time": ("time", "amount"),
+}
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 from yiku.rules.finding import supersede
+from yiku.rules.finding.rerank import SORTS
 from yiku.rules.finding.supersede import Answer, Statement
 from yiku.rules.finding.supersede_weights import FIRST, MARKED
 from yiku.rules.lexicon import built_in
@@ -33,7 +34,6 @@ AS_WELL = 0.8  # of the relevance of the first, that such a hit has at least
 PASSAGES = 8  # of the pool that are read
 LONGEST_READ = 4_000  # characters of a hit in which its sentence is looked for
 _TAKES_BACK = RETRACT | JOKE | CORRECT | CHANGE | NOW  # what a turn may begin with that takes back or corrects the one before
-_SORTS = {"place": ("place", "name"), "person": ("name", "person"), "amount": ("amount", "time"), "time": ("time", "amount")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +178,7 @@ def _read_for(
         holds = clause.content | clause.about | corrected
         corrected = holds if clause.cue == "corrects" else frozenset()
         given: Sequence[Value] = [slot.value for slot in filled]
-        for sort in _SORTS.get(asked.sort, ()):
+        for sort in SORTS.get(asked.sort, ()):
             given = given or [value for value in clause.values if value.sort == sort]
         given = [value for value in given if not {*value.text.split()} <= asked.content]
         exact = tuple(statement.text[value.start : value.end] for value in given)
