@@ -23,9 +23,11 @@ def latin(chance: random.Random, letters: int = 13) -> str:
     return "".join(chance.choices("ghjklmnpqrstvwxz", k=letters))
 
 
-def chinese(chance: random.Random, characters: int = 4) -> str:
-    """Characters of an extension that hardly a font has; each takes four bytes."""
-    return "".join(map(chr, chance.sample(range(0x20100, 0x2A600), characters)))
+def chinese(chance: random.Random, characters: int = 4, *, besides: Iterable[str] = ()) -> str:
+    """Characters of an extension that hardly a font has, none of which stands in the others; each takes four bytes."""
+    taken = set().union(*besides)
+    found = [chr(one) for one in chance.sample(range(0x20100, 0x2A600), characters + len(taken))]
+    return "".join([one for one in found if one not in taken][:characters])
 
 
 def pieces(word: str) -> Iterator[bytes]:

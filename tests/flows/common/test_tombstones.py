@@ -194,7 +194,8 @@ def came_back(home: Path, tmp_path: Path, clock, seed: int) -> tuple[set[str], l
         turns, statements, secrets = [], [], {}
         for i in range(12):
             clock.advance(minutes=1)
-            word = canaries.chinese(chance) if chance.random() < 0.4 else canaries.latin(chance)
+            others = secrets.values()  # a character that both an erased and a kept word have would be found
+            word = canaries.chinese(chance, besides=others) if chance.random() < 0.4 else canaries.latin(chance)
             text = chance.choice(["My {} is {}.", "我的{}是{}。"]).format(chance.choice(["code", "暗号", "boat"]) + f" {i}", word)
             turn = memory.record_turn("user", f"Hm. {text} 好的", session=f"s{i % 4}", external_id=f"x{i}" if i % 2 else None)
             outcome = memory.remember(text, source=turn.id if chance.random() < 0.7 else None)
