@@ -154,6 +154,18 @@ def test_an_answer_is_remembered_until_something_is_written(folder, monkeypatch)
     assert {"Ann drinks tea. 茶", "Bob drinks tea. 茶"} == {*third}
 
 
+def test_memories_are_counted_again_when_one_was_written(folder, monkeypatch):
+    """What is rare depends on how many there are: counted once, and anew after a write of any process."""
+    monkeypatch.setattr(search, "RACY_NS", -1)
+    memory = ms.init_sqlite_db(folder)
+    ms.add_memory(folder, "Ann drinks tea. 茶", entities=["Ann"])
+
+    assert (1, 1) == (search._total(memory), search._total(memory))
+    with Memory(folder) as other:
+        other.remember("Bob drinks tea. 茶")
+    assert 2 == search._total(memory)
+
+
 @pytest.mark.spec("T-13")
 def test_what_was_written_a_moment_ago_is_not_remembered(folder):
     """A file may change twice within one tick of its clock."""

@@ -22,7 +22,6 @@ from yiku_compat.memory_system.homes import MemoryDir, opened
 
 CONFIDENT, MARGIN = 0.85, 0.15
 FEWEST = 50  # memories that the rarity of an entity is judged by
-ENOUGH = 20  # times as many memories as have an entity make it rare, and are not counted further
 LONGEST_QUESTION = 400  # characters in which entities are looked for
 LONGEST_NAME = 8  # words, or Chinese characters
 CACHED, CACHED_S = 256, 1_800.0
@@ -33,6 +32,7 @@ _QUOTED = re.compile('「([^「」]+)」|『([^『』]+)』|“([^“”]+)”|�
 
 Rows = list[dict[str, Any]]
 _cache: OrderedDict[tuple[str, str, str, int], tuple[tuple[int, ...], float, Rows]] = OrderedDict()
+_totals: dict[tuple[str, str], tuple[tuple[int, ...], int]] = {}  # how many memories a scope had at a mark
 _lock = threading.Lock()
 
 
@@ -101,18 +101,28 @@ def _known(memory: Memory, query: str) -> dict[str, float]:
     """Return the entities of a question that memories have, each with its confidence: the share of memories without it."""
     names = _names(query[:LONGEST_QUESTION])
     sql = (
-        "with found as (select e.entity as entity, count(*) as often from json_each(:names) j cross join yiku_memory_entities e"
-        " where e.entity = j.value group by e.entity)"  # memories are counted no further than is needed
-        " select entity, often, (select count(*) from (select 1 from yiku_memories limit (select max(often) * :enough from found)))"
-        " as many from found"
+        "select e.entity as entity, count(*) as often from json_each(:names) j cross join yiku_memory_entities e"
+        " where e.entity = j.value group by e.entity"
     )
-    bound = {"names": json.dumps(names, ensure_ascii=False), "enough": ENOUGH}
-    found = views.rows(memory, sql, bound) if names else []
+    found = views.rows(memory, sql, {"names": json.dumps(names, ensure_ascii=False)}) if names else []
     often = {str(row["entity"]): int(str(row["often"])) for row in found}
-    total = max((int(str(row["many"])) for row in found), default=0)
+    total = _total(memory) if found else 0
     rare = {name: 1 - many / max(total, FEWEST) for name, many in often.items()}
     folded = [name.casefold() for name in rare]
     return {name: rate for name, rate in rare.items() if not any(name.casefold() in one != name.casefold() for one in folded)}
+
+
+def _total(memory: Memory) -> int:
+    """Return how many memories there are; counted again when something was written to the home."""
+    key, mark = (memory.settings.home, memory.scope), _mark(memory)
+    with _lock:
+        known = _totals.get(key)
+    if known is not None and mark and known[0] == mark:
+        return known[1]
+    total = int(str(views.rows(memory, "select count(*) as many from yiku_memories")[0]["many"]))
+    with _lock:
+        _totals[key] = (mark, total)
+    return total
 
 
 def _names(query: str) -> list[str]:
