@@ -24,7 +24,7 @@ def check(path: Path | str) -> None:
         check_connection(look, connection, "deep", WORDS)
     finally:
         connection.close()
-    assert [] == look.problems
+    assert not look.problems, look.problems
 
 
 def open_and_check(home: Path | str, **settings: object) -> None:
