@@ -8,6 +8,8 @@ went, what is not meant is there, and the store is whole.
 import shutil
 import subprocess
 import sys
+from contextlib import suppress
+from itertools import count
 from pathlib import Path
 
 import apsw
@@ -128,6 +130,23 @@ def test_a_failing_operation_is_told_or_made_good(before, tmp_path, failure, eve
             assert [] == canaries.sung(home, [WORD, HAN]), f"{disk.fired} failed"
         finished(home)
         shutil.rmtree(home)
+
+
+def test_an_index_keeps_nothing_of_an_interrupted_rewriting(before, tmp_path):
+    """Each seventh operation fails while the file is written anew; the database agrees with itself at any time."""
+    with failing(tmp_path) as disk:
+        for n in count(1, 7):
+            home = Path(shutil.copytree(before, tmp_path / f"failed-{n}"))
+            with Memory(home) as memory:
+                disk.arm(n, BROKEN)
+                with suppress(YikuError):
+                    memory._handle.store.erasures.scrub(rewrite=True)
+                disk.disarm()
+            integrity.check(home / "yiku.db")
+            shutil.rmtree(home)
+            if not disk.fired:
+                break
+    assert n > 100
 
 
 def test_after_a_failed_erasure_of_many_the_next_leaves_nothing(tmp_path):

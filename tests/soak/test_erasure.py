@@ -2,6 +2,7 @@
 
 import random
 import shutil
+import signal
 import time
 from pathlib import Path
 
@@ -85,7 +86,7 @@ def test_S4_killed_at_each_operation_in_a_home_with_notes(tmp_path, count):
         killed = READY.Process(target=_erase_one, args=(home, id, n))
         killed.start()
         killed.join()
-        assert killed.exitcode != 0
+        assert killed.exitcode in (0, -signal.SIGKILL)  # an erasure that need not write the file anew is over before
         with Memory(home) as memory:
             unfinished = any("erasure" in trouble for trouble in memory.status().troubles)
             if unfinished:

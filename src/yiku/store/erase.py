@@ -39,7 +39,7 @@ def erase(connection: apsw.Connection, scope: int, change: Erase, journal: Journ
     named = [*change.turns, *(blanked.gone for blanked in change.blanked)]
     _clear_parents(connection, scope, named, set(change.rows.get("turns", ())))
     _delete_working_state(connection, scope, named, change)
-    with _rewrite_indexes(connection) if len(named) + len(change.memories) > MANY else nullcontext():
+    with _unmarked_removal(connection) if len(named) + len(change.memories) > MANY else nullcontext():
         memories = sum(_delete_memory(connection, scope, gone) for gone in change.memories)
         blanked = sum(_redact_turn(connection, scope, blanked) for blanked in change.blanked)
         turns = sum(_delete_turn(connection, scope, gone) for gone in change.turns)
@@ -79,7 +79,7 @@ def purge(connection: apsw.Connection, scope: int, change: Purge, journal: Journ
 
 
 @contextmanager
-def _rewrite_indexes(connection: apsw.Connection) -> Iterator[None]:
+def _unmarked_removal(connection: apsw.Connection) -> Iterator[None]:
     """
     Remove many rows from the indexes and rewrite these without them.
 
@@ -90,7 +90,7 @@ def _rewrite_indexes(connection: apsw.Connection) -> Iterator[None]:
     yield
     for name in index.EVERY:
         connection.execute(f"insert into {name}_index ({name}_index, rank) values ('secure-delete', 1)")
-        index.rewrite(connection, name)
+    rewrite_indexes(connection)
 
 
 def _delete_memory(connection: apsw.Connection, scope: int, gone: ErasedRow) -> bool:
@@ -268,10 +268,14 @@ def _delete_scope(connection: apsw.Connection, scope: int) -> None:
 def scrub(connection: apsw.Connection, *, rewrite: bool = False) -> bool:
     """Empty the WAL, after rewriting the file if asked; False if a reader prevented it."""
     if rewrite:
-        for name in index.EVERY:
-            index.rewrite(connection, name)
         pages.vacuum(connection)
     return pages.empty_wal(connection, READERS_MS)
+
+
+def rewrite_indexes(connection: apsw.Connection) -> None:
+    """Rewrite all indexes, in a transaction of the caller."""
+    for name in index.EVERY:
+        index.rewrite(connection, name)
 
 
 # ------------------------------------------------------------------ what was erased

@@ -67,4 +67,8 @@ class SqliteErasures:
         """See Erasures.scrub."""
         with self._database.guarded(), self._database.gate.held():
             column_file.remove(self._database.derived)
-            return erase.scrub(self._database.connection(), rewrite=rewrite)
+            connection = self._database.connection()
+            if rewrite:
+                with write.transaction(connection):  # at once: an index may not keep the rows that its rewriting puts in
+                    erase.rewrite_indexes(connection)
+            return erase.scrub(connection, rewrite=rewrite)
