@@ -11,8 +11,8 @@ each with the ids of what must be found. A file is plain, .xz or .gz JSON, and s
     case         [{id, dataset, lang, sessions: [{id, datetime, turns: [{id, role, speaker, text, datetime}]}],
                  questions: [{id, type, text, datetime, gold_turns, gold_sessions, abstain, meta}]}]
 
-Questions that are to be abstained from, or that name no evidence, are left out and counted. Times without an
-offset are UTC.
+Questions that name no evidence are left out and counted; of our own cases those that nothing answers are kept apart.
+Times without an offset are UTC.
 """
 
 import gzip
@@ -82,6 +82,7 @@ class Case:
     sessions: tuple[Session, ...]
     questions: tuple[Question, ...]
     left_out: int = 0
+    unanswerable: tuple[Question, ...] = ()  # asked too: how sure is an answer that is none?
 
     @property
     def turns(self) -> Iterator[Turn]:
@@ -203,8 +204,11 @@ def case(entry: dict[str, Any]) -> Case:
                 before=before,
             )
         )
-    kept = _answerable([asked for asked, answer in zip(questions, entry["questions"], strict=True) if not answer["abstain"]])
-    return Case(entry["id"], dataset, entry["lang"], tuple(sessions), kept, left_out=len(questions) - len(kept))
+    abstained = [answer["abstain"] for answer in entry["questions"]]
+    kept = _answerable([asked for asked, abstain in zip(questions, abstained, strict=True) if not abstain])
+    nothing = tuple(asked for asked, abstain in zip(questions, abstained, strict=True) if abstain and not asked.gold_sessions)
+    left_out = len(questions) - len(kept) - len(nothing)
+    return Case(entry["id"], dataset, entry["lang"], tuple(sessions), kept, left_out, nothing)
 
 
 def _answerable(questions: Sequence[Question]) -> tuple[Question, ...]:

@@ -95,6 +95,16 @@ class Row:
     cpu_ms: float
 
 
+@dataclass(frozen=True, slots=True)
+class Unanswered:
+    """A question that nothing answers, and how sure its answer was."""
+
+    question: str
+    dataset: str
+    type: str
+    confidence: float
+
+
 # ------------------------------------------------------------------ one memory
 
 
@@ -214,9 +224,10 @@ def sure(hits: Hits) -> float:
 # ------------------------------------------------------------------ one case
 
 
-def asked(case: Case, options: Options) -> list[Row]:
-    """All questions of a case, each when what came before it is in memory, and nothing else."""
-    rows, held = [], 0
+def asked(case: Case, options: Options) -> list[Row | Unanswered]:
+    """All questions of a case, each when what came before it is in memory, and nothing else; then those that nothing answers."""
+    rows: list[Row | Unanswered] = []
+    held = 0
     texts = {turn.id: turn for turn in case.turns}
     with ExitStack() as stack:
         folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="yiku-quality-", dir=options.folder))
@@ -231,6 +242,8 @@ def asked(case: Case, options: Options) -> list[Row]:
                     others.add([turn for session in fresh for turn in session.turns])
                 held += len(fresh)
             rows.append(answered(conversation, others, question, texts, options))
+        for question in case.unanswerable if options.whole else ():
+            rows.append(Unanswered(question.id, question.dataset, question.type, sure(conversation.recall(question))))
     return rows
 
 
@@ -318,7 +331,7 @@ def search_mode(search: str) -> str:
 # ------------------------------------------------------------------ the run
 
 
-def run(cases: Sequence[Case], options: Options, console: Console, jobs: int = 1) -> list[Row]:
+def run(cases: Sequence[Case], options: Options, console: Console, jobs: int = 1) -> list[Row | Unanswered]:
     """All cases, in their order."""
     total = sum(len(case.questions) for case in cases)
     shown = partial(track, description=f"{total:,} questions of {len(cases):,} memories", total=len(cases), console=console)
@@ -359,7 +372,7 @@ def main() -> int:
         if cached is not None:
             embedded.fill(cached, cases, console.print, partial(track, description="embedding", console=console))
     rows = run(cases, options, console, given.jobs)
-    if not rows:
+    if not any(isinstance(row, Row) for row in rows):
         raise SystemExit("these files have no question whose evidence they name")
     settings = {
         "search": options.search,
@@ -377,7 +390,7 @@ def main() -> int:
         "data": about,
         "confidence_is": CONFIDENCE,
         **reports.report(rows, OURS, given.seed),
-        "recall_cpu_ms_p50": round(statistics.median(row.cpu_ms for row in rows), 2),
+        "recall_cpu_ms_p50": round(statistics.median(row.cpu_ms for row in rows if isinstance(row, Row)), 2),
         "seconds": round(time.perf_counter() - started, 1),
     }
     reports.show(report, console)

@@ -48,6 +48,8 @@ def about(cases: Sequence[Case], files: Sequence[str]) -> dict[str, Any]:
 
 def report(rows: Sequence[Any], ours: str, seed: int) -> dict[str, Any]:
     """Every figure of a run, each set by itself and all together."""
+    nothing = [row for row in rows if not hasattr(row, "answers")]
+    rows = [row for row in rows if hasattr(row, "answers")]
     groups = {name: [row for row in rows if row.dataset == name] for name in dict.fromkeys(row.dataset for row in rows)}
     if len(groups) > 1:
         groups[ALL] = list(rows)
@@ -60,6 +62,7 @@ def report(rows: Sequence[Any], ours: str, seed: int) -> dict[str, Any]:
             "types": {} if name == ALL else {kind: figures(list(few), ours) for kind, few in by_type},
             "against": list(against(some, ours, seed)),
             "confidence": confidence(some),
+            "nothing": told_apart(some, [row for row in nothing if name in (ALL, row.dataset)]),
         }
     return {"ours": ours, "sets": sets}
 
@@ -110,6 +113,16 @@ def confidence(rows: Sequence[Any]) -> dict[str, float] | None:
     return {"questions": len(pairs), "auroc": auroc(present, absent), "caught": 100 * share, "threshold": threshold}
 
 
+def told_apart(rows: Sequence[Any], nothing: Sequence[Any]) -> dict[str, float] | None:
+    """How well confidence tells questions that have an answer from others that nothing answers."""
+    present = [row.confidence[0] for row in rows if row.confidence is not None]
+    absent = [row.confidence for row in nothing]
+    if not (present and absent):
+        return None
+    threshold, share = caught(present, absent)
+    return {"questions": len(absent), "auroc": auroc(present, absent), "caught": 100 * share, "threshold": threshold}
+
+
 def _found(answer: Any, level: str) -> Any:
     return answer.sessions if level == "session" else answer.turns
 
@@ -141,7 +154,9 @@ def show(report: Mapping[str, Any], console: Console) -> None:
     if last["against"]:
         console.print(_compared(report, [*report["sets"]][-1]))
     if last["confidence"] is not None:
-        console.print(_confident(report))
+        console.print(_confident(report, "confidence", "each question, and the same with the sessions of its evidence forgotten"))
+    if last["nothing"] is not None:
+        console.print(_confident(report, "nothing", "each question that has an answer, and others that nothing answers"))
     console.print(f"recall: {report['recall_cpu_ms_p50']} ms CPU at the median; the run took {report['seconds']:,.0f} s")
 
 
@@ -207,12 +222,12 @@ def _compared(report: Mapping[str, Any], name: str) -> Table:
     return table
 
 
-def _confident(report: Mapping[str, Any]) -> Table:
-    table = _plain("confidence: each question, and the same with the sessions of its evidence forgotten")
-    for heading in ("", "questions", "AUROC", "threshold that keeps 90 %", "forgotten ones below it"):
+def _confident(report: Mapping[str, Any], of: str, title: str) -> Table:
+    table = _plain(f"confidence: {title}")
+    for heading in ("", "questions", "AUROC", "threshold that keeps 90 %", "others below it"):
         table.add_column(heading, justify="left" if not heading else "right")
     for name, group in report["sets"].items():
-        if (one := group["confidence"]) is not None:
+        if (one := group[of]) is not None:
             table.add_row(name, str(one["questions"]), f"{one['auroc']:.3f}", f"{one['threshold']:.3f}", _number(one["caught"]))
     return table
 

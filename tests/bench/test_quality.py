@@ -1,5 +1,6 @@
 """bench/quality.py: data sets are parsed correctly, metrics are right, and nothing later than a question is used for it."""
 
+import copy
 import dataclasses
 import gzip
 import hashlib
@@ -322,6 +323,23 @@ def test_confidence_is_judged_by_pairs_and_at_a_threshold():
 
 
 # ------------------------------------------------------------------ asking
+
+
+def test_what_nothing_answers_is_asked_too(tmp_path):
+    """Questions without evidence that are to be abstained from are kept apart, asked last, and judged by their confidence alone."""
+    entry = copy.deepcopy(LIFEBENCH[0])
+    entry["questions"].append({**entry["questions"][0], "id": "chen_9", "text": "法国的首都是哪里？", "abstain": True})
+    entry["questions"][-1] |= {"gold_turns": [], "gold_sessions": []}
+    case = datasets.case(entry)
+    *answered, last = quality.asked(case, quality.Options(folder=str(tmp_path)))
+    report = reports.report([*answered, last], quality.OURS, seed=0)
+
+    assert (1, 1, ["chen/chen_9"]) == (len(case.questions), case.left_out, [one.id for one in case.unanswerable])
+    assert (quality.Unanswered, "chen/chen_9") == (type(last), last.question)
+    ((_, group),) = report["sets"].items()
+    assert (1, 1) == (group["questions"], group["nothing"]["questions"])
+    assert float(answered[0].confidence[0] > last.confidence) == group["nothing"]["auroc"]
+
 
 
 def test_the_right_turn_is_found_and_nothing_of_later(rows):
