@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from yiku.errors import ModelUnavailable
+from yiku.models import adapter
 from yiku.models.api import Progress, Role
 from yiku.models.fork_lock import Guarded
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 DIMENSIONS = 384
 PREFIXES: dict[Role, str] = {"query": "query: ", "passage": "passage: "}
 SPACE = f"local multilingual-e5-small q4 en+zh folded-1 {DIMENSIONS} {PREFIXES['query']!r} {PREFIXES['passage']!r}"
+ADAPTED = " adapter {}"  # behind it, where one takes part
 SLOTS = 1_024  # places for tokens in one run, padding counted: more gains no time, and takes memory
 NO_TELEMETRY = "ORT_DISABLE_TELEMETRY"  # onnxruntime reads it when it is imported
 SORTED = 2_048  # texts that are sorted by length at a time, and the most that are held as tokens
@@ -48,7 +50,6 @@ class LocalE5(Guarded):
     threads:  of onnxruntime; numpy takes what its BLAS takes
     """
 
-    space = SPACE
     dimensions = DIMENSIONS
 
     def __init__(self, *, folder: Path | None = None, progress: Progress | None = None, threads: int = 1) -> None:
@@ -56,6 +57,11 @@ class LocalE5(Guarded):
         self._folder, self._progress, self._threads = folder, progress, threads
         self._loaded: tuple[Tokenizer, Engine] | None = None
         self._common: Vectors | None = None
+
+    @property
+    def space(self) -> str:
+        """See Embedder. Each adapter makes a space of its own."""
+        return SPACE + ADAPTED.format(found) if (found := adapter.digest()) else SPACE
 
     def embed(self, texts: Sequence[str], role: Role) -> Vectors:
         """See Embedder. Texts of similar length are computed together."""

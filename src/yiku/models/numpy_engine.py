@@ -93,11 +93,14 @@ class Plain:
         )
 
     def _unpack(self, name: str) -> Vectors:
-        """Unpack a 4-bit matrix: (columns, rows) float32."""
+        """Unpack a 4-bit matrix, with an adapter's change: (columns, rows) float32."""
         pairs, scales = self._tensors[f"{name}.pairs"], self._tensors[f"{name}.scales"]
         weights = np.stack([pairs & 15, pairs >> 4], 3).astype(np.float32).reshape(*pairs.shape[:2], -1) - 8
         weights *= scales.reshape(*pairs.shape[:2], 1)
-        return np.ascontiguousarray(weights.reshape(len(pairs), -1).T)
+        whole = np.ascontiguousarray(weights.reshape(len(pairs), -1).T)
+        if f"{name}.down" in self._tensors:
+            whole += self._tensors[f"{name}.down"] @ self._tensors[f"{name}.up"]
+        return whole
 
 
 def _attention(looked: Vectors) -> Vectors:

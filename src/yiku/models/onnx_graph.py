@@ -1,7 +1,8 @@
 """
 Build multilingual-e5-small as an ONNX graph: twelve transformer layers, mean pooling, unit length.
 
-The graph computes with the 4-bit weights as they are (`MatMulNBits`), so its vectors are those of the packed file.
+The graph computes with the 4-bit weights as they are (`MatMulNBits`), so its vectors are those of the packed file; what an
+adapter changes is computed beside them, for in 4 bits most of it would be lost.
 A row of the embedding table is unpacked when its token occurs. `numpy_engine.py` computes the same in numpy, from the same
 file.
 
@@ -10,21 +11,22 @@ file.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from yiku.models import onnx_file
+from yiku.models.adapter import Change
 from yiku.models.weights import BLOCK, Weights
 
 _CONTRIB: Final = "com.microsoft"
 
 
-def build(weights: Weights, kept: NDArray[np.int64], done: Callable[[float], None]) -> bytes:
+def build(weights: Weights, kept: NDArray[np.int64], changes: Mapping[str, Change], done: Callable[[float], None]) -> bytes:
     """Return the model file; `done` is called with the finished share, 0 to 1."""
-    graph = _Graph(weights)
+    graph = _Graph(weights, changes)
     graph.embeddings(kept)
     for layer in range(weights.layers):
         graph.layer(layer)
@@ -38,8 +40,8 @@ def build(weights: Weights, kept: NDArray[np.int64], done: Callable[[float], Non
 class _Graph:
     """A graph under construction; each step is named after its output, `x` is the current value."""
 
-    def __init__(self, weights: Weights) -> None:
-        self.weights = weights
+    def __init__(self, weights: Weights, changes: Mapping[str, Change]) -> None:
+        self.weights, self.changes = weights, changes
         self.nodes: list[bytes] = []
         self.tensors: list[bytes] = []
         self.x = ""
@@ -106,7 +108,7 @@ class _Graph:
         self.step("Div", ["total", "length"], "embedding")
 
     def product(self, name: str, x: str, rows: int, columns: int) -> None:
-        """Add a blockwise quantized matrix product with bias, in MatMulNBits layout."""
+        """Add a blockwise quantized matrix product with bias, in MatMulNBits layout, and what an adapter changes of it."""
         pairs, scales = self.weights.blocks(f"{name}.w", rows, columns)
         halves = np.concatenate([pairs & 15, pairs >> 4], 2)
         self.put(f"{name}.pairs", halves[:, :, 0::2] | halves[:, :, 1::2] << 4)
@@ -114,7 +116,13 @@ class _Graph:
         self.put(f"{name}.bias", self.weights.plain(f"{name}.b"))
         inputs = [x, f"{name}.pairs", f"{name}.scales"]
         self.step("MatMulNBits", inputs, f"{name}.mm", _CONTRIB, K=columns, N=rows, bits=4, block_size=BLOCK, accuracy_level=4)
-        self.step("Add", [f"{name}.mm", f"{name}.bias"], f"{name}.out")
+        if change := self.changes.get(name):
+            self.put(f"{name}.down", change.down)
+            self.put(f"{name}.up", change.up)
+            self.step("MatMul", [x, f"{name}.down"], f"{name}.narrow")
+            self.step("MatMul", [f"{name}.narrow", f"{name}.up"], f"{name}.change")
+            self.step("Add", [f"{name}.change", f"{name}.bias"], f"{name}.shift")
+        self.step("Add", [f"{name}.mm", f"{name}.shift" if change else f"{name}.bias"], f"{name}.out")
 
     def norm(self, name: str, output: str, x: str, more: str) -> None:
         """Add a residual sum with layer normalization."""

