@@ -82,6 +82,11 @@ class Cached:
         """What texts of each script have in common, where the embedder knows it."""
         return getattr(self.real, "common", None)
 
+    @property
+    def calibrated(self) -> bool:
+        """Whether confidence was fitted to the embedder."""
+        return getattr(self.real, "calibrated", False)
+
     def close(self) -> None:
         """A memory closes what it was given; this one is shared, and closed by `done`."""
 

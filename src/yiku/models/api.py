@@ -37,7 +37,7 @@ class Embedder(Protocol):
     An embedding model. Thread-safe.
 
     It may have `common() -> (2, dimensions)`, too: the means of everyday texts in scripts with spaces and without, for
-    homes that have few of either.
+    homes that have few of either. And `calibrated`: that confidence was fitted to its resemblances.
     """
 
     @property

@@ -50,6 +50,11 @@ class Cached(Guarded):
         """See Embedder."""
         return getattr(self.inner, "common", None)
 
+    @property
+    def calibrated(self) -> bool:
+        """See Embedder."""
+        return getattr(self.inner, "calibrated", False)
+
     def close(self) -> None:
         """See Embedder."""
         with self._lock:

@@ -63,6 +63,11 @@ class LocalE5(Guarded):
         """See Embedder. Each adapter makes a space of its own."""
         return SPACE + ADAPTED.format(found) if (found := adapter.digest()) else SPACE
 
+    @property
+    def calibrated(self) -> bool:
+        """See Embedder."""
+        return bool(adapter.digest())
+
     def embed(self, texts: Sequence[str], role: Role) -> Vectors:
         """See Embedder. Texts of similar length are computed together."""
         import numpy as np

@@ -111,12 +111,14 @@ class Hits(Sequence[Hit]):
     Search results, best first, with diagnostics and explanation.
 
     confidence: how sure it is that what is asked for is among them, 0 to 1: that the topic is there, not that an answer is right
+    fits:       whether any of it comes near the question; if not, `context` shows nothing
     """
 
     hits: tuple[Hit, ...]
     explanation: Explanation
     diagnostics: tuple[str, ...] = ()
     confidence: float = 0.0
+    fits: bool = True
 
     def __repr__(self) -> str:
         return f"<{len(self.hits)} hits, confidence {self.confidence:.2f}>"

@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from embedders import Hashed
 
 from yiku import Memory
 from yiku.rules.finding import pack
@@ -135,3 +136,51 @@ def test_a_context_says_what_it_was_found_without(tmp_path):
     assert "7" in packed.text
     assert ["searched by words: nothing is embedded yet; yiku embed makes vectors"] == [*packed.diagnostics]
     assert 0.5 <= packed.confidence <= 1
+
+
+class Calibrated(Hashed):
+    """A model whose resemblances confidence was fitted to."""
+
+    calibrated = True
+
+
+@pytest.mark.parametrize(
+    ("asked", "fits"),
+    [
+        ("What is the capital of France?", False),
+        ("法国的首都是哪里？", False),
+        ("What do I do for exercise?", True),  # the model knows it
+        ("我的游泳课？", True),
+        ("What did I say yesterday?", True),  # a time says enough
+        ("4471?", True),  # it has the words, whatever the model makes of them
+    ],
+)
+def test_what_nothing_comes_near_gets_nothing(tmp_path, asked, fits):
+    """The prompt stays empty, and a line says so; `recall` shows the closest all the same."""
+    model = Calibrated(known={"exercis": "swim"}, dimensions=1_024)
+    texts = [
+        "Mondays I swim",
+        "我游泳课在周三",
+        "The locker code is 4471",
+        "We moved to Oslo",
+        "预算是三万元",
+        "Dentist at nine",
+        *"abcdef",
+    ]
+    with Memory(tmp_path / "home", owner="user:mei", embedder=model) as memory:
+        memory.record([{"role": "user", "content": text, "session": "s"} for text in texts])
+        memory.admin.embed()
+        packed, found = memory.context(asked), memory.recall(asked)
+
+    assert fits is found.fits is bool(packed.hits)
+    assert fits is not any("nothing in memory comes near" in line for line in packed.diagnostics)
+
+
+def test_while_vectors_are_missing_nothing_is_left_out(tmp_path):
+    """What has no vector yet may be the answer."""
+    with Memory(tmp_path / "home", owner="user:mei", embedder=Calibrated()) as memory:
+        memory.record([{"role": "user", "content": f"turn {k} 第{k}", "session": "s"} for k in range(20)])
+        memory.admin.embed()
+        memory.record_turn("user", "Paris has a capital letter", session="s")
+
+        assert memory.recall("What is the capital of France?").fits

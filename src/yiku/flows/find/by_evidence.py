@@ -78,6 +78,7 @@ def by_evidence(query: Query) -> Found:
                 else None
             )
     scale = fuse.scale([each.scores for each in words.values()], near, carries_on=query.question.carries_on)
+    scale = replace(scale, calibrated=asked is not None and asked.calibrated)
     shares = None if near is None else (near.ns, near.memories, scale.of_vectors(near.alike))
     dropped = {term for each in words.values() for term in each.dropped}
     evidence = {}

@@ -30,6 +30,7 @@ def by_notes(query: Query, talk: Found) -> Found:
     if not len(words.ns) and near is None:
         return Found(dropped_terms=words.dropped)
     scale = _scale(talk, fuse.scale([words.scores], near, carries_on=query.question.carries_on))
+    scale = replace(scale, calibrated=talk.asked is not None and talk.asked.calibrated)
     every = words.ns if near is None else numbers.distinct(np.concatenate([words.ns, near.ns]))[0]
     shares = spread(every, words.ns, scale.of_words(words.scores), 0.0)
     vectors = None

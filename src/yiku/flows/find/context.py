@@ -20,7 +20,7 @@ from yiku.flows.find.recall import recall, report_shown
 from yiku.flows.find.standing_rules import standing_rules, without
 from yiku.rules.finding import pack
 from yiku.rules.text.analyze import UNSPACED_RUN
-from yiku.types import Context
+from yiku.types import Context, Hits
 
 TOKENS_PER_HIT = 20  # a short turn with its label: so many hits could fit
 MOST_TOKENS = 100_000
@@ -51,12 +51,17 @@ def context(
         found, further = standing_rules(handle, limit=most, **how)
         standing = pack.standing_rules(found, budget, spoken, further=further)
     hits = recall(handle, asked, limit=limit, types=INJECTED, **how)
-    rest = without(hits.hits, standing.shown)
+    rest = without(hits.hits, standing.shown) if hits.fits else []
     packed = pack.pack(rest, budget, spoken, hits.explanation.terms, seal=handle.seal, rules=standing)
-    packed = replace(packed, diagnostics=hits.diagnostics, confidence=hits.confidence)
+    packed = replace(packed, diagnostics=(*hits.diagnostics, *nothing_fits(hits)), confidence=hits.confidence)
     with suppress(ReadOnly, StorageFull):  # an answer is worth more than its count; `yiku status` says what is wrong
         report_shown(handle, (*standing.shown, *packed.hits))
     return packed
+
+
+def nothing_fits(hits: Hits) -> tuple[str, ...]:
+    """Return a line that says that nothing comes near the question, if nothing does."""
+    return () if hits.fits else ("nothing in memory comes near this question: `recall` shows what is the closest",)
 
 
 def language(handle: Handle, text: str) -> str:

@@ -335,11 +335,12 @@ def cache_key(space: str, role: Role) -> tuple[str, str, str]:
 
 
 class EmbeddedQuestion(NamedTuple):
-    """Space and vector of a question, and a source of the space's mean vectors."""
+    """Space and vector of a question, a source of the space's mean vectors, and whether confidence was fitted to it."""
 
     space: str
     vector: np.ndarray[Any, Any]
     common: Callable[[], np.ndarray[Any, Any]] | None
+    calibrated: bool
 
 
 def question(handle: Handle, text: str, scopes: Sequence[int]) -> EmbeddedQuestion | str | None:
@@ -361,7 +362,7 @@ def question(handle: Handle, text: str, scopes: Sequence[int]) -> EmbeddedQuesti
         vector = _ask_model(model, [text], "query")[0]
         if len(vector) != length or model.space != space:
             return f"searched by words: {space} has changed since these vectors were made; yiku embed recomputes them"
-        return EmbeddedQuestion(space, vector, getattr(model, "common", None))
+        return EmbeddedQuestion(space, vector, getattr(model, "common", None), getattr(model, "calibrated", False))
     except (ModelError, StoreError) as error:
         if handle.settings.search in ("local", "api"):
             raise

@@ -16,7 +16,7 @@ from typing import Literal
 from yiku.errors import ReadOnly, StorageFull
 from yiku.flows.common import checks, prompt_files
 from yiku.flows.common.handle import Handle
-from yiku.flows.find.context import INJECTED, TOKENS_PER_HIT
+from yiku.flows.find.context import INJECTED, TOKENS_PER_HIT, nothing_fits
 from yiku.flows.find.recall import recall, report_shown
 from yiku.flows.find.standing_rules import as_hit, standing_rules, without
 from yiku.flows.keep import scratchpad
@@ -298,7 +298,9 @@ def _recalled(draft: _Draft, room: int) -> Fitted:
     asked = draft.message[: checks.QUESTION_CHARS]
     limit = max(10, room // TOKENS_PER_HIT)
     found = recall(handle, asked, limit=limit, types=INJECTED, session=draft.session)
-    draft.diagnostics = [*found.diagnostics]
+    draft.diagnostics = [*found.diagnostics, *nothing_fits(found)]
+    if not found.fits:
+        return Fitted("")
     hits = gate.certain(asked, found.hits) if draft.auto_recall == "gated" else [*found.hits]
     hits = [hit for hit in without(hits, draft.shown) if analyze.plain(hit.text) not in draft.said]
     packed = pack.pack(hits, room - 1, draft.language, found.explanation.terms, seal=handle.seal)

@@ -52,12 +52,9 @@ LEAST_SD = 1e-4  # of cosines: one text alone, or several of the same words, res
 FLOOR = 0.12  # of the evidence without these: below, a row shares nothing but a common word
 MANNER = {"session", "role", "opening", "speaker", "recency"}  # who said it, when, and among what: alone no reason to show it
 
-USUAL = 50  # the rank of a row that is no answer any more
-STANDING_OUT, LONG = 0.7, 0.2  # beside a share of the question's words
-ENOUGH, STEEP = 1.19, 6.0  # of that to be confident
 ASKED_SHARE, ASKED_SHARE_OF_CHARACTERS = 0.34, 0.5  # of a question's words
 ASKED_FOR = 0.4  # the relevance of a file where one is asked for, before its words
-FEW_TO_JUDGE, UNJUDGED = 30, 0.5  # rows, of which none can be said to stand out; the confidence of what nobody can judge
+FEW_TO_JUDGE = 30  # rows, of which none can be said to stand out
 
 EVIDENCE_AT_MOST, EVIDENCE_SLOPE = 0.8, 1.5  # relevance that words, vectors and all signals together can give
 LIVE_WHEN_PAST_IS_ASKED = 0.7  # below what ten steps back and the lowest prior leave of a retired version
@@ -77,12 +74,16 @@ class Scale:
     near: the resemblance that is none, and the most; None where nothing has vectors
     two_scripts: whether there are texts of both, with spaces and without, and none has all words of the question
     carries_on:  whether the question is a message in the middle of a matter
+    spread: the standard deviation of the resemblance
+    calibrated: whether confidence was fitted to what this model calls near
     """
 
     best: float
     near: tuple[float, float] | None = None
     two_scripts: bool = False
     carries_on: bool = False
+    spread: float = 0.0
+    calibrated: bool = False
 
     def weight(self, part: str) -> float:
         """Return the weight of a part for this question."""
@@ -120,10 +121,11 @@ def scale(scores: Sequence[np.ndarray], near: Similar | None, *, carries_on: boo
         return Scale(best, carries_on=carries_on)
     turns = near.alike[~near.memories]
     measured = turns if len(turns) >= FEW_TO_JUDGE else near.alike
-    none = float(measured.mean()) - FLOOR_SDS * max(float(measured.std()), LEAST_SD)
+    spread = max(float(measured.std()), LEAST_SD)
+    none = float(measured.mean()) - FLOOR_SDS * spread
     fewer = min(int(np.count_nonzero(near.is_cjk)), int(np.count_nonzero(~near.is_cjk)))
     two_scripts = best < ALL_ITS_WORDS and fewer > SECOND * len(near.is_cjk)
-    return Scale(best, (none, float(measured.max())), two_scripts, carries_on)
+    return Scale(best, (none, float(measured.max())), two_scripts, carries_on, spread)
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,30 +177,6 @@ def evidence(
         if name in MANNER:
             total += scale.weight(name) * share
     return Evidence(ns, {**parts, **signals}, np.where(enough, total, -1.0))
-
-
-def confidence(scale: Scale, found: Sequence[Evidence], terms: int) -> float:
-    """
-    Return the confidence that the answer is there, 0 to 1; nine in ten answerable questions get 0.5 or more.
-
-    It grows with how many of the question's words one row has, and with how far the best row stands above rows that
-    nobody asks for: what resembles everything says nothing. A long question has no row with most of its words, so
-    less is expected of it. Of a few rows none can stand out, so with vectors they are not judged.
-
-    terms: how many words and characters of the question are searched
-    """
-    import numpy as np
-
-    totals = np.concatenate([each.total[each.total >= 0] for each in found]) if found else np.empty(0)
-    if not len(totals):
-        return 0.0
-    # Of fewer rows the last may well be an answer, too
-    usual = np.partition(totals, -USUAL)[-USUAL] if len(totals) >= USUAL else totals.min() / 2
-    words = max(float(each.parts["words"].max()) for each in found if len(each.ns)) * scale.whole(scale.best)
-    sure = words + STANDING_OUT * float(totals.max() - usual) + LONG * math.log1p(terms)
-    found_sure = 1 / (1 + math.exp(-STEEP * (sure - ENOUGH)))
-    few = scale.near is not None and sum(len(each.ns) for each in found) < FEW_TO_JUDGE
-    return max(found_sure, UNJUDGED) if few else found_sure
 
 
 def freshness(said_at: np.ndarray, sessions: np.ndarray) -> np.ndarray:

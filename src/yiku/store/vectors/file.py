@@ -145,7 +145,9 @@ class Vectors:
             vectors = [Codes([*each.codes], [*each.factors], np.concatenate(each.is_cjk)) for each in by_scope.values()]
             largest = max(mapped.values(), key=lambda each: len(each.starts), default=None)
             joined = similarity.ONE_CENTRE in space
-            centre = self._centre(number, by_scope, vectors, largest, common, joined=joined) if by_scope and is_cjk is not None else None
+            centre = (
+                self._centre(number, by_scope, vectors, largest, common, joined=joined) if by_scope and is_cjk is not None else None
+            )
             lengths = [*centre.lengths] if centre else []
         found = []
         for scope, each in mapped.items():

@@ -60,7 +60,9 @@ def centre(
 
     of = () if given is not None else tuple(1 << (len(each.is_cjk).bit_length() - 1) for each in scopes)
     if known is None or known.of != of:
-        known = Centre(means(scopes, of, common, joined=joined) if given is None else given, of, [np.empty(0, np.float32) for _ in scopes])
+        known = Centre(
+            means(scopes, of, common, joined=joined) if given is None else given, of, [np.empty(0, np.float32) for _ in scopes]
+        )
     for place, each in enumerate(scopes):
         lengths = known.lengths[place]
         if len(lengths) < len(each.is_cjk):
@@ -68,9 +70,7 @@ def centre(
     return known
 
 
-def means(
-    scopes: Sequence[Codes], of: Sequence[int], common: Callable[[], Array] | None = None, *, joined: bool = False
-) -> Array:
+def means(scopes: Sequence[Codes], of: Sequence[int], common: Callable[[], Array] | None = None, *, joined: bool = False) -> Array:
     """
     Return the mean of each script over the first vectors of each scope; the mean of all, twice, where they are joined.
 
