@@ -50,7 +50,7 @@ def context(
         most = max(FEWEST_RULES, int(budget * pack.RULES_SHARE) // pack.RULE_TOKENS)
         found, further = standing_rules(handle, limit=most, **how)
         standing = pack.standing_rules(found, budget, spoken, further=further)
-    hits = recall(handle, asked, limit=limit, types=INJECTED, **how)
+    hits = recall(handle, asked, limit=limit, types=INJECTED, reranked=True, **how)
     rest = without(hits.hits, standing.shown)
     packed = pack.pack(rest, budget, spoken, hits.explanation.terms, seal=handle.seal, rules=standing)
     packed = replace(packed, diagnostics=hits.diagnostics, confidence=hits.confidence)
