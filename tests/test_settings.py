@@ -57,6 +57,11 @@ VALUES = {  # setting: argument, as text in the environment, in the file
     "embed_passage_prefix": ("passage: ", "文： ", "c"),
     "embed_batch": (10, "20", 30),
     "embed_timeout_s": (1, "2.5", 3),
+    "rerank": ("api", "off", "api"),
+    "rerank_url": ("http://localhost:11434/v1", "https://b.example/v1", "https://c.example/rerank"),
+    "rerank_model": ("a", "重排", "c"),
+    "rerank_key": (Secret("sk-argument"), "sk-environment", "sk-file"),
+    "rerank_timeout_s": (1, "2.5", 3),
     "chat_url": ("http://localhost:11434/v1", "https://b.example/v1", "https://c.example"),
     "chat_model": ("a", "对话", "c"),
     "chat_key": (Secret("sk-argument"), "sk-environment", "sk-file"),
@@ -80,11 +85,13 @@ EXPECTED = {
     "embed_dimensions": 512,
     "embed_batch": 20,
     "embed_timeout_s": 2.5,
+    "rerank_key": Secret("sk-environment"),
+    "rerank_timeout_s": 2.5,
     "chat_key": Secret("sk-environment"),
     "chat_timeout_s": 2.5,
     "chat_max_tokens": 200,
 }
-KEYS = ("embed_key", "chat_key")
+KEYS = ("embed_key", "rerank_key", "chat_key")
 
 
 def toml(value):
@@ -144,6 +151,10 @@ def test_an_argument_wins_then_the_environment_then_the_file(place, name):
         ("embed_batch", 0, "from 1 to 2048"),
         ("embed_timeout_s", 0, "from 0.1 to 3600"),
         ("embed_key", "钥匙", "on one line"),
+        ("rerank", "local", "one of off, api"),
+        ("rerank_url", "localhost:11434", "an address, http"),
+        ("rerank_key", "钥匙", "on one line"),
+        ("rerank_timeout_s", 0, "from 0.1 to 3600"),
         ("chat_url", "localhost:11434", "an address, http"),
         ("chat_key", "钥匙", "on one line"),
         ("chat_timeout_s", 0, "from 0.1 to 3600"),
@@ -163,7 +174,7 @@ def test_a_bad_value_is_named_with_its_place(place, name, value, why):
             settings.load(place, {}, {})
 
 
-@pytest.mark.parametrize("sort", ["embed", "chat"])
+@pytest.mark.parametrize("sort", ["embed", "rerank", "chat"])
 @pytest.mark.parametrize("url", ["https://me:hunter2@a/v1", "https://a/v1?key=hunter2", "https://a/v1#hunter2"])
 def test_an_address_holds_nothing_secret(place, sort, url):
     """It is shown everywhere, so a password or key in it is refused, and not repeated."""

@@ -416,7 +416,15 @@ class Memory:
         Raises InvalidInput, InvalidFilter, ModelError where `search` names a model that does not answer.
         """
         return recall.recall(
-            self._handle, question, limit=limit, where=where, as_of=as_of, valid_at=valid_at, types=types, session=session
+            self._handle,
+            question,
+            limit=limit,
+            where=where,
+            as_of=as_of,
+            valid_at=valid_at,
+            types=types,
+            session=session,
+            reranked=True,
         )
 
     def explain(

@@ -35,6 +35,7 @@ _CHOICES = {
     "backups": ("nightly", "off"),
     "nights": ("auto", "off"),
     "search": ("auto", "words", "local", "api"),
+    "rerank": ("off", "api"),
     "learn": ("at_once", "later", "off"),
     "transcripts": ("on", "off"),
     "auto_recall": ("off", "gated", "always"),
@@ -47,6 +48,7 @@ _BOUNDS = {
     "embed_dimensions": (1, 16_384),
     "embed_batch": (1, 2_048),
     "embed_timeout_s": (0.1, 3600.0),
+    "rerank_timeout_s": (0.1, 3600.0),
     "chat_timeout_s": (0.1, 3600.0),
     "chat_max_tokens": (64, 131_072),
     "learn_calls": (0, 1_000),
@@ -55,8 +57,8 @@ _BOUNDS = {
     "watch_debounce_s": (0.05, 60.0),
 }
 MISSPELT = 0.75  # how much of a name agrees with a setting, of 1, to be taken for it misspelt (difflib)
-_ADDRESSES = ("embed_url", "chat_url")
-_KEYS = ("embed_key", "chat_key")
+_ADDRESSES = ("embed_url", "rerank_url", "chat_url")
+_KEYS = ("embed_key", "rerank_key", "chat_key")
 _PREFIXES = ("embed_query_prefix", "embed_passage_prefix")  # a space at their end belongs to them
 _LISTS = ("reads", "names", "private_folders", "vaults")
 

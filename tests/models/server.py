@@ -64,6 +64,17 @@ def says(content: Any, *, finish: str | None = "stop", usage: Any = None, **mess
     return Answer(body=lambda _: {"object": "chat.completion", "choices": [choice], "usage": usage})
 
 
+def ranked(scores: list[float] | Callable[[str], float]) -> Answer:
+    """A reranker's answer: scores in the order of the documents, or by their text; the best first, as all send it."""
+
+    def body(asked: dict[str, Any]) -> Any:
+        given = scores if isinstance(scores, list) else [scores(text) for text in asked["documents"]]
+        rows = [{"index": n, "relevance_score": score} for n, score in enumerate(given)]
+        return {"model": asked["model"], "results": sorted(rows, key=lambda row: -row["relevance_score"])}
+
+    return Answer(body=body)
+
+
 class Server:
     """What it was asked, and what it answers next; when nothing is left to say, rightly."""
 

@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from models.server import Answer, says, serving
+from models.server import Answer, ranked, says, serving
 
 from yiku import settings
 from yiku.errors import ModelUnavailable, SettingsError
@@ -109,6 +109,24 @@ def test_a_chat_model_is_asked_as_the_settings_say(home):
 
     assert ([], "m", 77) == (reply.value, server.asked[0]["model"], server.asked[0]["max_tokens"])
     assert "Bearer sk-1" == server.headers[0]["Authorization"]
+
+
+def test_a_reranker_is_asked_as_the_settings_say(home):
+    """Address, model, key and time, from the environment; what is missing is named."""
+    with serving() as server:
+        server.always = lambda asked: ranked([1.0, 2.0])
+        values = {"URL": server.url, "MODEL": "重排", "KEY": "sk-1", "TIMEOUT_S": "0.3"}
+        found = select.reranker(settings.load(Home(home), {}, {f"YIKU_RERANK_{name}": text for name, text in values.items()}))
+        scores = found.scores("嗨", ["a", "乙"])
+        server.always = lambda asked: Answer(delay_s=0.4, body=lambda _: {})
+        with pytest.raises(ModelUnavailable, match=r"within 0\.3 s"):
+            found.scores("嗨", ["a", "乙"])
+
+    assert ([1.0, 2.0], "重排") == (scores, server.asked[0]["model"])
+    assert "Bearer sk-1" == server.headers[0]["Authorization"]
+    for missing, given in (("rerank_url", {"rerank_model": "m"}), ("rerank_model", {"rerank_url": "http://localhost:1"})):
+        with pytest.raises(SettingsError, match=f"an endpoint for reranking needs {missing}, which is not set"):
+            select.reranker(settings.load(Home(home), given, {}))
 
 
 def test_choosing_is_cheap(home):

@@ -1,12 +1,13 @@
 """
-Protocols that embedding and chat models implement.
+Protocols that embedding models, chat models and rerankers implement.
 
 An embedder takes texts and returns a unit vector for each; a chat model takes messages and a schema and returns a reply
-that fits the schema.
+that fits the schema; a reranker takes a question and texts and returns a score for each.
 
     e5.py         multilingual-e5-small on this machine          embed.py   any OpenAI-compatible endpoint
     select.py     which of them the settings mean                cached.py  the questions asked last
     chat.py       any OpenAI-compatible endpoint                 reply.py   what a reply says, held to its schema
+    rerank.py     any Cohere-compatible endpoint
 
 A vector lives in a space, and two spaces have nothing to do with each other, even where their dimensions agree.
 A reply is data from a stranger: it has the form that was asked for, and nothing else about it can be relied on.
@@ -85,5 +86,22 @@ class ChatModel(Protocol):
         Raises ModelUnavailable when the model is not there, ModelFailed when its answer cannot be used. The latter's
         `said` is the reply then, and its detail what is wrong with it, so that it can be asked to mend it; where `said`
         is empty there is nothing to mend.
+        """
+        ...
+
+
+class Reranker(Protocol):
+    """A model that reads a question and a text together. Thread-safe."""
+
+    @property
+    def name(self) -> str:
+        """The model and its address, for people."""
+        ...
+
+    def scores(self, question: str, texts: Sequence[str]) -> list[float]:
+        """
+        Return for each text how well it answers, comparable within one call only; the more, the better.
+
+        Raises ModelUnavailable when the model is not there or not in time, ModelFailed when its answer cannot be used.
         """
         ...

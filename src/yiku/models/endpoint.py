@@ -7,7 +7,7 @@ outlasted this the line rests for REST_S, or as long as the endpoint asks for: n
 request.
 
 The key goes into one header and nowhere else: a redirect is never followed, and a message is cleaned of it. What an
-answer means, and what a refused request, is the business of those who ask: embed.py and chat.py.
+answer means, and what a refused request, is the business of those who ask: embed.py, chat.py and rerank.py.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Line:
     Requests to one endpoint. Thread-safe.
 
     resource:     what is asked of it, which is the end of its address
-    settings:     how its settings are called, for messages: embed, chat
+    settings:     how its settings are called, for messages: embed, chat, rerank
     answer_bytes: the most that is read of an answer
     """
 
@@ -88,14 +88,14 @@ class Line:
             except _Passing as error:
                 wait = max(error.wait_s, pause * random.uniform(0.5, 1.5))
                 if not tries_left or time.monotonic() + wait >= deadline:
-                    asked_to_wait = f" (it asks to wait {error.wait_s:.0f} s)" if error.wait_s else ""
-                    why = f"{self.address} {error.why}{asked_to_wait}"
-                    self._rest = (time.monotonic() + min(max(REST_S, error.wait_s), LONGEST_REST_S), why)
-                    advice = f"see that it runs and can be reached, or change {self._settings}_url"
-                    raise ModelUnavailable(f"{why}: {advice}") from error
+                    raise self._unavailable(error.why, error.wait_s) from error
             time.sleep(wait)
             pause = min(2 * pause, LONGEST_PAUSE_S)
         raise AssertionError("the last try returns or raises")
+
+    def late(self) -> ModelUnavailable:
+        """Let the line rest, for who waits no longer; return the error that says so."""
+        return self._unavailable(self._too_late)
 
     def as_model_error(self, why: str, said: str = "") -> ModelFailed:
         """Return the error for an unusable response; `said` is the model's text in it."""
@@ -104,6 +104,16 @@ class Line:
     def shown(self, body: bytes, at_most: int = _SHOWN_CHARS) -> str:
         """Return a server's message, short, on one line, without the key."""
         return self._said(body)[:at_most]
+
+    def _unavailable(self, why: str, wait_s: float = 0.0) -> ModelUnavailable:
+        asked_to_wait = f" (it asks to wait {wait_s:.0f} s)" if wait_s else ""
+        why = f"{self.address} {why}{asked_to_wait}"
+        self._rest = (time.monotonic() + min(max(REST_S, wait_s), LONGEST_REST_S), why)
+        return ModelUnavailable(f"{why}: see that it runs and can be reached, or change {self._settings}_url")
+
+    @property
+    def _too_late(self) -> str:
+        return f"did not answer within {self._endpoint.timeout_s:g} s"
 
     # ------------------------------------------------------------------ one try
 
@@ -121,12 +131,12 @@ class Line:
             with error:
                 raise self._said_no(error, deadline) from error
         except TimeoutError as error:
-            raise _Passing(f"did not answer within {self._endpoint.timeout_s:g} s") from error
+            raise _Passing(self._too_late) from error
         except urllib.error.URLError as error:
             if isinstance(error.reason, TimeoutError):
-                raise _Passing(f"did not answer within {self._endpoint.timeout_s:g} s") from error
+                raise _Passing(self._too_late) from error
             raise _Passing(f"cannot be reached: {error.reason}") from error
-        except (http.client.HTTPException, OSError) as error:
+        except (http.client.HTTPException, OSError, UnicodeError) as error:
             raise _Passing(f"broke off: {type(error).__name__}") from error
 
     def _said_no(self, error: urllib.error.HTTPError, deadline: float) -> Exception:

@@ -1,5 +1,5 @@
 """
-Choose the embedding and chat models from the settings.
+Choose the embedding model, the chat model and the reranker from the settings.
 
 Nothing heavy is imported here, and no weight is read: that waits for the first text.
 """
@@ -10,7 +10,7 @@ import platform
 import sys
 
 from yiku.errors import ModelUnavailable, SettingsError
-from yiku.models.api import ChatModel, Embedder, Progress
+from yiku.models.api import ChatModel, Embedder, Progress, Reranker
 from yiku.models.cached import Cached
 from yiku.models.prepare import installed
 from yiku.types import Settings
@@ -60,6 +60,23 @@ def chat(settings: Settings) -> ChatModel | None:
         timeout_s=settings.chat_timeout_s,
     )
     return ApiChat(endpoint, max_tokens=settings.chat_max_tokens)
+
+
+def reranker(settings: Settings) -> Reranker:
+    """Return the reranker of an endpoint. Raises SettingsError for an incomplete one."""
+    if not settings.rerank_url or not settings.rerank_model:
+        missing = "rerank_model" if settings.rerank_url else "rerank_url"
+        raise SettingsError(f"an endpoint for reranking needs {missing}, which is not set")
+    from yiku.models.endpoint import Endpoint
+    from yiku.models.rerank import ApiReranker
+
+    endpoint = Endpoint(
+        url=settings.rerank_url,
+        model=settings.rerank_model,
+        key=settings.rerank_key.reveal() if settings.rerank_key else "",
+        timeout_s=settings.rerank_timeout_s,
+    )
+    return ApiReranker(endpoint)
 
 
 def _missing() -> str | None:

@@ -41,6 +41,11 @@ class SettingsArguments(TypedDict, total=False):
     embed_passage_prefix: str | None
     embed_batch: int
     embed_timeout_s: float
+    rerank: Literal["off", "api"]
+    rerank_url: str | None
+    rerank_model: str | None
+    rerank_key: str | Secret | None
+    rerank_timeout_s: float
     chat_url: str | None
     chat_model: str | None
     chat_key: str | Secret | None

@@ -29,7 +29,12 @@ class Link:
 
 @value(frozen=True, slots=True, kw_only=True)
 class Hit:
-    """One search result: item, relevance (0 to 1), rank score, and sources."""
+    """
+    One search result: item, relevance (0 to 1), rank score, and sources.
+
+    relevance: how well the search found it, on one scale; a reranker changes the order and not this
+    routes:    what found it: its rank there, and its relevance there; of `rerank` the score that the reranker gave, on its scale
+    """
 
     item: SemanticMemory | Turn | Episode | Attachment | Note
     relevance: float

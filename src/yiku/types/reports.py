@@ -294,6 +294,7 @@ class Status:
     search:  what questions are asked with: words, or the space of a model
     missing: what a search by words could have besides, and how
     watching: who follows the notes, or died of it
+    reranked_by: the model that orders the best hits, and its address
     """
 
     home: str
@@ -310,3 +311,4 @@ class Status:
     waiting: Mapping[str, int]
     troubles: tuple[str, ...]
     watching: Watching | None = None
+    reranked_by: str | None = None

@@ -71,6 +71,11 @@ class Settings:
     embed_passage_prefix: str | None = None
     embed_batch: int = 64
     embed_timeout_s: float = 20.0
+    rerank: Literal["off", "api"] = "off"
+    rerank_url: str | None = None
+    rerank_model: str | None = None
+    rerank_key: Secret | None = None
+    rerank_timeout_s: float = 5.0
     chat_url: str | None = None
     chat_model: str | None = None
     chat_key: Secret | None = None

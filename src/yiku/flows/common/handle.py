@@ -24,7 +24,7 @@ from yiku.store.api import Store, Vectors
 from yiku.types import AddScope, Cause, Settings
 
 if TYPE_CHECKING:
-    from yiku.models.api import ChatModel, Embedder
+    from yiku.models.api import ChatModel, Embedder, Reranker
 
 T = TypeVar("T")
 
@@ -73,6 +73,7 @@ class Handle:
     copy_trouble: str | None = None  # why it could not be put there
     run: str | None = None  # the name under which operations that belong together are undone as one
     _model: tuple[Embedder | None, str | None] | None = None
+    _reranker: Reranker | None = None
     _last_id: tuple[int, int] = (0, 0)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -97,6 +98,14 @@ class Handle:
 
             self.given_chat = chat(self.settings)
         return self.given_chat
+
+    def reranker(self) -> Reranker | None:
+        """Return the reranker of the settings, or None. Raises SettingsError."""
+        if self._reranker is None and self.settings.rerank == "api":
+            from yiku.models.select import reranker
+
+            self._reranker = reranker(self.settings)
+        return self._reranker
 
     @property
     def blobs(self) -> Path:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from yiku.flows.find.as_of import turns_at, visible
 from yiku.flows.find.query import Candidate, Candidates, Item, Key, Query
+from yiku.flows.find.rerank import Reranked, rerank
 from yiku.flows.find.said_later import Compared, latest_first
 from yiku.rules.deciding import conflict, history
 from yiku.rules.finding import score
@@ -31,6 +32,7 @@ class Assembled:
 
     candidates: all that were looked at, those too that only contradict one that was found
     in_time:    those of them that are in recall at the time asked for
+    read:       how many hits a reranker has read; diagnostics: why it has not
     """
 
     hits: tuple[Hit, ...] = ()
@@ -38,6 +40,8 @@ class Assembled:
     in_time: Collection[Key] = ()
     left_out: Sequence[LeftOut] = ()
     compared: Sequence[Compared] = ()
+    read: int = 0
+    diagnostics: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +63,11 @@ def assemble(query: Query, candidates: Candidates) -> Assembled:
     corrections = replace(corrections, said_by={**corrections.said_by, **rivals_say})
     folded = _merge_with_sources(query, every, stated)
     hits = _corrections_first(_rank(query, folded.kept, corrections), corrections)
-    hits, compared = latest_first(query, hits)
+    ordered = rerank(query, hits) if query.pool else Reranked(hits)
+    if ordered.read:
+        hits, compared = latest_first(query, _corrections_first(ordered.hits, corrections), hits)
+    else:
+        hits, compared = latest_first(query, hits)
     below = [(hit.id, "below the limit") for hit in hits[query.limit : query.limit + SHOWN_BELOW]]
     return Assembled(
         hits=_with_sources(query, hits[: query.limit]),
@@ -67,6 +75,8 @@ def assemble(query: Query, candidates: Candidates) -> Assembled:
         in_time=there.kept.keys(),
         left_out=[*there.left_out, *distinct.left_out, *folded.left_out, *below],
         compared=compared,
+        read=ordered.read,
+        diagnostics=() if ordered.trouble is None else (ordered.trouble,),
     )
 
 

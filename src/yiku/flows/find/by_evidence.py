@@ -269,7 +269,7 @@ def _fetch(query: Query, index: str, evidence: fuse.Evidence) -> Candidates:
     """Fetch rows, best first, until enough of them pass the filter."""
     store, fetched = query.handle.store, dict[Key, Candidate]()
     rows: Sequence[SemanticMemory | Turn]
-    most = max(query.limit, said_later.POOL)  # what is compared is the same, whatever the limit
+    most = max(query.limit, query.pool, said_later.POOL)  # what is compared is the same, whatever the limit
     start, size, kept = 0, most + SPARE, 0
     while kept < most:
         places = evidence.best_first(start + size)[start:]

@@ -37,7 +37,7 @@ def by_notes(query: Query, talk: Found) -> Found:
     if scale.near is not None:  # what has none yet is found by its words, as strongly
         vectors = np.full(len(every), np.nan) if near is None else spread(every, near.ns, scale.of_vectors(near.alike), np.nan)
     evidence = fuse.evidence(scale, every, shares, vectors, {})
-    places = {int(evidence.ns[place]): int(place) for place in evidence.best_first(query.limit + SPARE)}
+    places = {int(evidence.ns[place]): int(place) for place in evidence.best_first(max(query.limit, query.pool) + SPARE)}
     candidates = dict[Key, Candidate]()
     for note in query.handle.store.notes.read(query.scopes, sorted(places)):
         place = places[note.n]

@@ -239,16 +239,16 @@ def _of_turns(handle: Handle, scope: int, turns: Sequence[Turn]) -> Iterator[Row
     """Return each turn with its texts; a short one also after the preceding turn of its session."""
     short = [turn.n for turn in turns if chunk.tokens(turn.content) < chunk.SHORT_TOKENS]
     before = _before(handle.store.columns([scope]), short)
-    known = {turn.n: _text_of(turn) for turn in turns}
+    known = {turn.n: text_of(turn) for turn in turns}
     if missing := sorted(set(before.values()) - known.keys()):
-        known |= {turn.n: _text_of(turn) for turn in handle.store.turns([scope], Turns(ns=missing, hidden=True))}
+        known |= {turn.n: text_of(turn) for turn in handle.store.turns([scope], Turns(ns=missing, hidden=True))}
     for turn in turns:
         said = with_speaker(turn)
-        windows = chunk.windows(said) if _text_of(turn) else []
+        windows = chunk.windows(said) if text_of(turn) else []
         yield Row("turn", turn.n, windows, chunk.with_previous(known.get(before.get(turn.n, 0), ""), said) if windows else None)
 
 
-def _text_of(turn: Turn) -> str:
+def text_of(turn: Turn) -> str:
     """Return the text of a turn; empty for a redacted one."""
     content = turn.content.strip()
     return "" if content in redaction.marks() else content

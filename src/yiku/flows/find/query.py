@@ -23,6 +23,7 @@ class Query(NamedTuple):
     scopes: that are read; where, as_of, valid_at, types: which rows are asked for, and of which time
     past:   rows out of recall may be wanted
     around: words of the running conversation, which the question may leave out
+    pool:   how many of the best hits a reranker orders; 0 where none is asked
     """
 
     handle: Handle
@@ -37,6 +38,7 @@ class Query(NamedTuple):
     types: Sequence[str]
     past: bool
     around: Sequence[str] = ()
+    pool: int = 0
 
 
 class Candidate(NamedTuple):

@@ -18,6 +18,7 @@ from typing import Any
 from yiku.errors import Damaged
 from yiku.flows.common import checks, lookup
 from yiku.flows.common.handle import Handle
+from yiku.flows.find import rerank
 from yiku.flows.find.assemble import Assembled, assemble
 from yiku.flows.find.by_evidence import SPARE, Found, Words, by_evidence, by_words
 from yiku.flows.find.by_notes import by_notes
@@ -67,8 +68,13 @@ def recall(
     valid_at: datetime | str | None = None,
     types: Sequence[str] = TYPES,
     session: str | None = None,
+    reranked: bool = False,
 ) -> Hits:
-    """The best hits for a question; see Memory.recall."""
+    """
+    The best hits for a question; see Memory.recall.
+
+    reranked: a reranker orders them, if the settings name one: for what is asked, not for what is looked up by the way
+    """
     now = handle.now()
     text = checks.text(question, "question", at_most=checks.QUESTION_CHARS)
     types = checks.names(types, "types")
@@ -89,6 +95,7 @@ def recall(
         valid_at=valid,
         types=types,
         past=asked.wants_history or recorded is not None or valid is not None,
+        pool=rerank.MOST if reranked and handle.settings.rerank != "off" else 0,
     )
     if not (query.scopes and query.limit):
         return _answer(query, Found(), Found())
@@ -119,14 +126,15 @@ def _answer(query: Query, found: Found, notes: Found) -> Hits:
         slots=tuple(dict.fromkeys(f"{memory.subject} | {memory.predicate}" for memory in by_slots)),
         wants_history=question.wants_history,
         windows=tuple(window.text for window in question.windows),
-        routes=dict(Counter(route for one in answer.candidates.values() for route in one.routes).most_common()),
+        routes=dict(Counter(route for one in answer.candidates.values() for route in one.routes).most_common())
+        | ({rerank.ROUTE: answer.read} if answer.read else {}),
         left_out=tuple(answer.left_out),
         said_later=tuple(answer.compared),
         weights=dict(fuse.WEIGHTS),
     )
     exact = max((hit.relevance for hit in answer.hits if "slot" in hit.routes), default=0.0)  # what is asked for, word for word
     sure = max(_confidence(query, found, answer), _confidence(query, notes, answer), exact) if answer.hits else 0.0
-    diagnostics = (*found.diagnostics, *left_out(query.handle, query.scopes))
+    diagnostics = (*found.diagnostics, *answer.diagnostics, *left_out(query.handle, query.scopes))
     fits = sure >= confidence.FLOOR or not _is_judged(query, found)
     return Hits(answer.hits, explanation, diagnostics, round(sure, 4), fits)
 

@@ -25,25 +25,30 @@ LEAST = 2  # hits; of fewer nothing can be compared
 Compared = tuple[str, str, str]  # an id, what was said later, and what decided
 
 
-def latest_first(query: Query, found: list[Hit]) -> tuple[list[Hit], list[Compared]]:
+def latest_first(query: Query, found: list[Hit], searched: Sequence[Hit] = ()) -> tuple[list[Hit], list[Compared]]:
     """
     Return the hits reordered; hits contradicted by a later one are marked, with the reason.
 
     A hit that moves up takes the score of the hit that it passes, so that scores never rise down the list.
+
+    searched: the hits as the search ordered them, where a reranker ordered `found`: the best of both are compared, and its order
+              stands but for what was said later
     """
-    pool = [hit for hit in found[: said_later.POOL] if isinstance(hit.item, (SemanticMemory, Turn))]
+    tops = [[hit for hit in hits[: said_later.POOL] if isinstance(hit.item, (SemanticMemory, Turn))] for hits in (searched, found)]
+    pool = [*{hit.id: hit for top in tops for hit in top}.values()]
     if len(pool) < LEAST or query.as_of is not None or query.valid_at is not None or query.question.windows:
         return found, []
     asked = replace(question(query.text, built_in()), around=frozenset(query.around))
     first_found = [hit.id for hit in pool]
     if query.past or asked.before:
-        return _reranked(asked, first_found, found) if asked.before else found, []
+        return _reranked(asked, first_found, found) if asked.before and not searched else found, []
     stated = query.handle.store.with_details([hit.item for hit in pool if isinstance(hit.item, SemanticMemory)])
     items: dict[str, Item] = {hit.id: hit.item for hit in pool} | {memory.id: memory for memory in stated}
     after = _said_next(query, [hit.item for hit in pool if isinstance(hit.item, Turn)])
     terms = analyze.question(folded(query.text)).words
     following = {id: _statement(turn) for id, turn in after.items()}
-    order = said_later.compare_hits(asked, terms, [_statement(items[hit.id]) for hit in pool], following)
+    orders = [said_later.compare_hits(asked, terms, [_statement(items[hit.id]) for hit in top], following) for top in tops if top]
+    order = orders[0] if len(orders) == 1 else said_later.together(orders)
     shown = {turn: hit.id for hit in found for turn in _turns(items.get(hit.id, hit.item))}
     order = replace(
         order,
@@ -70,7 +75,7 @@ def latest_first(query: Query, found: list[Hit]) -> tuple[list[Hit], list[Compar
         _move_before(found, first, second)
     if not asked.several:
         _changed_since(asked, found)
-        found = _reranked(asked, first_found, found)
+        found = _reranked(asked, first_found, found) if not searched else found
         for one in order.outdated:
             _move_before(found, one.later, one.id)
         _in_one_slot(found)

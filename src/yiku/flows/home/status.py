@@ -14,7 +14,7 @@ from yiku.errors import Damaged, YikuError
 from yiku.files import blobs, git, inbox, modes, mounts, transcripts
 from yiku.flows.common import background, pause
 from yiku.flows.common.handle import Handle
-from yiku.flows.find import embed, recall
+from yiku.flows.find import embed, recall, rerank
 from yiku.flows.home import backup
 from yiku.flows.keep import transcripts as keep_transcripts
 from yiku.flows.learn import ingest, learn, relearn
@@ -43,8 +43,10 @@ def status(handle: Handle) -> Status:
     candidates, flagged = handle.store.upkeep.review_counts(handle.reads() or [0])
     space, missing, late, why = _search(handle)
     stale, unfit, gone = sync.pending(handle)
+    reranked_by, not_reranked = rerank.about(handle)
     why = [
         *why,
+        *([not_reranked] if not_reranked else []),
         *([f"{unfit} notes cannot be indexed: yiku sync says why"] if unfit else []),
         *([f"{gone:,} notes are gone, and are found as before: put them back, or yiku sync --force drops them"] if gone else []),
     ]
@@ -69,6 +71,7 @@ def status(handle: Handle) -> Status:
         },
         troubles=(*_troubles(handle, about, flagged), *_needs_review(handle, candidates), *why),
         watching=watch.watching(handle.paths),
+        reranked_by=reranked_by,
     )
 
 

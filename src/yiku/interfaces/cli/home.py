@@ -91,6 +91,7 @@ def _status(found: Status, counts: Stats) -> Iterator[str]:
             + (f", {terminal.plural(counts.notes, 'note')}" if counts.notes else ""),
         ),
         ("search", f"{found.search} ({found.missing})" if found.missing else found.search),
+        *([("reranking", found.reranked_by)] if found.reranked_by else []),
         ("durability", found.durability),
         ("disk", found.disk),
         ("waiting", "; ".join(f"{name} {count:,}: {MENDS[name]}" for name, count in found.waiting.items()) or "nothing"),

@@ -109,7 +109,10 @@ class Answering:
     def _load(self) -> None:
         """Load what is needed for an answer before the first one is due."""
         try:
-            self._memory.recall("warm up", limit=1)
+            never = (
+                None if self._memory.settings.rerank == "off" else "1970-01-02"
+            )  # so that nothing is found, and sent to an endpoint
+            self._memory.recall("warm up", limit=1, as_of=never)
         except Exception as error:
             logger.warning("hooks may wait for their first answer: %s", type(error).__name__)
 

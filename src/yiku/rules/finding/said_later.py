@@ -101,6 +101,14 @@ def compare_hits(asked: Asked, terms: Sequence[str], pool: Sequence[Statement], 
     return Order(tuple(outdated), taken_back, (*demoted, *_only_seeming(asked, [one for one in found if one.holds], current)))
 
 
+def together(orders: Iterable[Order]) -> Order:
+    """What comparing several pools gave; of a clause that is outdated by several the first."""
+    every = [*orders]
+    outdated = {(one.id, one.start, one.end): one for order in reversed(every) for one in order.outdated}
+    before = dict.fromkeys(pair for order in every for pair in order.before)
+    return Order(tuple(outdated.values()), frozenset().union(*(order.taken_back for order in every)), tuple(before))
+
+
 def _held_by_statement(found: Iterable[Answer]) -> Mapping[str, frozenset[str]]:
     """The content words of the question that each statement holds, in all of its clauses."""
     held: dict[str, frozenset[str]] = {}
