@@ -341,7 +341,6 @@ def test_what_nothing_answers_is_asked_too(tmp_path):
     assert float(answered[0].confidence[0] > last.confidence) == group["nothing"]["auroc"]
 
 
-
 def test_the_right_turn_is_found_and_nothing_of_later(rows):
     """In each set one turn of after the question's date fits better than the evidence: neither we nor others name it."""
     rows = {row.question: row for row in rows}
