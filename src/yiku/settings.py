@@ -35,6 +35,7 @@ _CHOICES = {
     "backups": ("nightly", "off"),
     "nights": ("auto", "off"),
     "search": ("auto", "words", "local", "api"),
+    "local_vocab": ("en+zh", "full"),
     "learn": ("at_once", "later", "off"),
     "transcripts": ("on", "off"),
     "auto_recall": ("off", "gated", "always"),
