@@ -34,7 +34,7 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import datasets
 import embedded
@@ -64,6 +64,7 @@ class Options:
     """What a run does with each question; the same for all of them, and sent to each process."""
 
     search: str = "words"
+    vocab: Literal["en+zh", "full"] = "en+zh"
     cache: Path = field(default_factory=embedded.default_path)
     baselines: bool = True
     learn: bool = False  # from the turns, by rules
@@ -316,7 +317,7 @@ def embedder(options: Options) -> Iterator[embedded.Cached | None]:
         return
     from yiku.models.e5 import LocalE5
 
-    cached = embedded.Cached(LocalE5(), options.cache)
+    cached = embedded.Cached(LocalE5(vocab=options.vocab), options.cache)
     try:
         yield cached
     finally:
@@ -359,6 +360,7 @@ def main() -> int:
         cases = datasets.together(cases)
     options = Options(
         search=search_mode(given.search),
+        vocab=given.vocab,
         cache=given.cache,
         learn=given.learn,
         notes=given.notes,
@@ -376,6 +378,7 @@ def main() -> int:
         raise SystemExit("these files have no question whose evidence they name")
     settings = {
         "search": options.search,
+        **({"vocab": options.vocab} if options.vocab != "en+zh" else {}),
         "limit": given.limit,
         "seed": given.seed,
         "together": given.together,
@@ -415,6 +418,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument(
         "--search", choices=("words", "local", "auto"), default="auto", help="the setting of that name (%(default)s)"
     )
+    parser.add_argument("--vocab", choices=("en+zh", "full"), default="en+zh", help="the setting local_vocab (%(default)s)")
     parser.add_argument(
         "--ablate",
         nargs="*",

@@ -23,6 +23,8 @@ import reports
 from metrics import Found
 from rich.console import Console
 
+from yiku.models.e5 import FULL_SPACE, SPACE
+
 LONGMEMEVAL = [
     {
         "question_id": "q1",
@@ -416,6 +418,13 @@ def test_a_night_runs_before_the_questions(cases, options, tmp_path):
         assert ["2025-01-18"] == [one.session for one in memory.sessions.episodes()]
         assert ["sms:1"] == conversation.turns(before) == conversation.turns(after)
         assert quality.sure(during) < quality.sure(before) == quality.sure(after)
+
+
+def test_the_local_model_has_the_vocabulary_of_the_run(options):
+    """`--vocab` is the setting local_vocab; nothing is loaded for it."""
+    for vocab, space in (("en+zh", SPACE), ("full", FULL_SPACE)):
+        with quality.embedder(dataclasses.replace(options, search="local", vocab=vocab)) as cached:
+            assert space == cached.space
 
 
 def test_a_weight_is_another_for_one_run_only():
