@@ -27,6 +27,8 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+from yiku.rules.text import analyze
+
 LOCOMO_TYPES = {1: "multi-hop", 2: "temporal", 3: "open-domain", 4: "single-hop"}  # 5 is adversarial: nothing answers it
 OPENERS = {".xz": lzma.open, ".gz": gzip.open}
 SAME_DAY = timedelta(minutes=1)  # between sessions of one day of which only the day is known
@@ -46,6 +48,11 @@ class Turn:
     def said(self) -> str:
         """What is indexed of it, with the speaker's name where there is one."""
         return f"{self.speaker}: {self.text}" if self.speaker else self.text
+
+    @property
+    def same(self) -> tuple[str, str]:
+        """What twins have in common: of one role, and the same when case, width, accents and spaces are folded."""
+        return self.role, " ".join(analyze.fold(self.said).split())
 
 
 @dataclass(frozen=True, slots=True)

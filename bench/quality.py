@@ -57,6 +57,7 @@ BATCH = 500  # turns a transaction
 NOTE_CHARS = 600
 IDLE = timedelta(hours=3)  # between the last turn and the night: its session is over, and gets an episode
 OURS = "yiku"
+PROTOCOL = 2  # goes up when what is asked or counted changes: runs of two are not compared
 
 
 @dataclass(frozen=True)
@@ -229,7 +230,7 @@ def asked(case: Case, options: Options) -> list[Row | Unanswered]:
     """All questions of a case, each when what came before it is in memory, and nothing else; then those that nothing answers."""
     rows: list[Row | Unanswered] = []
     held = 0
-    texts = {turn.id: turn for turn in case.turns}
+    told = packed.Told.of(case.sessions)
     with ExitStack() as stack:
         folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="yiku-quality-", dir=options.folder))
         cached = stack.enter_context(embedder(options))
@@ -242,7 +243,7 @@ def asked(case: Case, options: Options) -> list[Row | Unanswered]:
                 if others is not None:
                     others.add([turn for session in fresh for turn in session.turns])
                 held += len(fresh)
-            rows.append(answered(conversation, others, question, texts, options))
+            rows.append(answered(conversation, others, question, told, options))
         for question in case.unanswerable if options.whole else ():
             rows.append(Unanswered(question.id, question.dataset, question.type, sure(conversation.recall(question))))
     return rows
@@ -256,30 +257,38 @@ def answered(
     conversation: Conversation,
     others: Baselines | None,
     question: Question,
-    texts: Mapping[str, datasets.Turn],
+    told: packed.Told,
     options: Options,
 ) -> Row:
+    gold = told.merged(question.gold_turns)
+
     def answer(ranking: Sequence[str], inside: Mapping[int, float]) -> Answer:
-        ids = ranking[:LIMIT]
-        sessions = list(dict.fromkeys(conversation.session_of[id] for id in ids if id in conversation.session_of))
-        return Answer(found(ids, question.gold_turns), found(sessions, question.gold_sessions), inside)
+        ids = list(dict.fromkeys(told.twin(id, gold) for id in ranking))[:LIMIT]
+        return Answer(found(ids, gold), found(sessions(ranking[:LIMIT]), question.gold_sessions), inside)
+
+    def sessions(ranking: Sequence[str]) -> list[str]:
+        """Of each hit its session, or if no evidence is asked for in that, the one of the gold turn that it is a twin of."""
+        of = conversation.session_of
+        pairs = [(of.get(id), of.get(told.twin(id, gold))) for id in ranking]
+        return list(dict.fromkeys(own if own in question.gold_sessions else other for own, other in pairs if own and other))
 
     since = time.process_time()
     hits = conversation.recall(question)
     cpu_ms = 1000 * (time.process_time() - since)
     inside = {}
-    for budget in packed.BUDGETS if question.gold_turns and options.whole else ():
+    for budget in packed.BUDGETS if gold and options.whole else ():
         text, ids = conversation.packed(question, budget)
-        inside[budget] = packed.share(packed.beginning(text, budget), ids, question.gold_turns, texts)
+        inside[budget] = packed.share(packed.beginning(text, budget), ids, gold, told)
     answers = {OURS: answer(conversation.turns(hits), inside)}
     for name, weights in options.variants.items():
         with weighing(weights):
             answers[name] = answer(conversation.turns(conversation.recall(question)), {})
     for name, ranking in (others.ranked(question) if others is not None else {}).items():
-        answers[name] = answer(ranking, packed.shares(ranking, question.gold_turns, texts) if options.whole else {})
+        answers[name] = answer(ranking, packed.shares(ranking, question, gold, told) if options.whole else {})
     confidence = None
     present = [session for session in sorted(question.gold_sessions) if session in set(conversation.session_of.values())]
-    if present and options.whole:
+    elsewhere = {conversation.session_of[id] for id in told.twins(gold) if id in conversation.session_of}
+    if present and options.whole and elsewhere <= question.gold_sessions:
         with conversation.without(present):
             confidence = sure(hits), sure(conversation.recall(question))
     return Row(question.id, question.dataset, question.type, answers, confidence, cpu_ms)
@@ -385,6 +394,7 @@ def main() -> int:
         "learn": given.learn,
         "ranks_only": given.ranks_only,
         "tokens": packed.TOKENIZER,
+        "protocol": PROTOCOL,
     }
     report = {
         "at": datetime.now(UTC).isoformat(timespec="seconds"),
