@@ -10,9 +10,9 @@ Retrieval quality on LongMemEval, LoCoMo, LifeBench and RealMem, through the pub
     python bench/quality.py FILE… --night            after a night, which learns, merges, writes episodes and publishes
 
 Each case becomes a home of its own, filled by `record`; each question goes through `recall(question, limit=50,
-valid_at=its date)` with default settings, and through `context` for what a prompt would hold. Then it is asked once
-more with the sessions of its evidence forgotten: confidence should tell the two apart. Files are read where they
-lie (formats: datasets.py). docs/quality.md says what the figures mean, and what they do not.
+valid_at=its date)` with default settings, and through `context` for what a prompt would hold; a reply with the `session`
+that it stands in. Then it is asked once more with the sessions of its evidence forgotten: confidence should tell the two
+apart. Files are read where they lie (formats: datasets.py). docs/quality.md says what the figures mean, and what they do not.
 """
 
 from __future__ import annotations
@@ -148,7 +148,8 @@ class Conversation:
         self.session_of: dict[str, str] = {}
         self._external: dict[str, str] = {}
 
-    def add(self, sessions: Sequence[Session]) -> None:
+    def add(self, sessions: Sequence[Session], *, over: bool = True) -> None:
+        """Record what was said; no night comes where the last of the sessions goes on."""
         turns = [(turn, session.id) for session in sessions for turn in session.turns]
         if not turns:
             return
@@ -169,7 +170,7 @@ class Conversation:
             self.memory.record(drafts[start : start + BATCH])
         if self.learns:
             self.memory.learn()
-        if self.nights:
+        if self.nights and over:
             self.clock.now = self.last = self.last + IDLE
             self.memory.admin.consolidate()
         if self.embeds and (report := self.memory.admin.embed()).waiting:  # a program does it beside its work
@@ -177,12 +178,12 @@ class Conversation:
 
     def recall(self, question: Question) -> Hits:
         self.clock.now = question.at
-        return self.memory.recall(question.text, limit=LIMIT, valid_at=question.at)
+        return self.memory.recall(question.text, limit=LIMIT, valid_at=question.at, session=question.session)
 
     def packed(self, question: Question, budget_tokens: int) -> tuple[str, list[str]]:
         """What `context` says, and the turns that went in."""
         self.clock.now = question.at
-        context = self.memory.context(question.text, max_tokens=budget_tokens, valid_at=question.at)
+        context = self.memory.context(question.text, max_tokens=budget_tokens, valid_at=question.at, session=question.session)
         return context.text, self.turns(context.hits)
 
     @contextmanager
@@ -229,7 +230,7 @@ def sure(hits: Hits) -> float:
 def asked(case: Case, options: Options) -> list[Row | Unanswered]:
     """All questions of a case, each when what came before it is in memory, and nothing else; then those that nothing answers."""
     rows: list[Row | Unanswered] = []
-    held = 0
+    held = (0, 0)
     told = packed.Told.of(case.sessions)
     with ExitStack() as stack:
         folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="yiku-quality-", dir=options.folder))
@@ -238,19 +239,33 @@ def asked(case: Case, options: Options) -> list[Row | Unanswered]:
         stack.enter_context(closing(conversation.memory))
         others = Baselines(case.language, cached) if options.baselines else None
         for question in sorted(case.questions, key=lambda question: _until(case, question)):
-            if fresh := case.sessions[held : _until(case, question)]:
-                conversation.add(fresh)
-                if others is not None:
-                    others.add([turn for session in fresh for turn in session.turns])
-                held += len(fresh)
+            finished, running = between(case, held, _until(case, question))
+            held = _until(case, question)
+            for fresh, over in ((finished, True), (running, False)):
+                if fresh:
+                    conversation.add(fresh, over=over)
+                    if others is not None:
+                        others.add([turn for session in fresh for turn in session.turns])
             rows.append(answered(conversation, others, question, told, options))
         for question in case.unanswerable if options.whole else ():
             rows.append(Unanswered(question.id, question.dataset, question.type, sure(conversation.recall(question))))
     return rows
 
 
-def _until(case: Case, question: Question) -> int:
-    return len(case.sessions) if question.before is None else question.before
+def _until(case: Case, question: Question) -> tuple[int, int]:
+    """How many sessions had taken place when it was asked, and how many turns of the one that ran."""
+    return (len(case.sessions), 0) if question.before is None else (question.before, question.told)
+
+
+def between(case: Case, held: tuple[int, int], until: tuple[int, int]) -> tuple[list[Session], list[Session]]:
+    """What was said between two such points: of sessions that are over then, and of the one that runs."""
+    parts = []
+    for place in range(held[0], until[0] + bool(until[1])):
+        session = case.sessions[place]
+        turns = session.turns[held[1] if place == held[0] else 0 : until[1] if place == until[0] else None]
+        if turns:
+            parts.append(dataclasses.replace(session, turns=turns))
+    return (parts[:-1], parts[-1:]) if until[1] else (parts, [])
 
 
 def answered(

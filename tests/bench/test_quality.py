@@ -373,6 +373,62 @@ def test_a_question_inside_a_stream_is_asked_before_the_rest_is_there(options):
     assert None is row.confidence  # there was nothing to forget
 
 
+def test_a_reply_is_asked_within_its_conversation(options, tmp_path):
+    """What was said before it in its session is given, never found, and recorded once; the rest comes when the session is over."""
+    entry = copy.deepcopy(REALMEM[0])
+    said = ["Let us go on with the greenhouse.", "谢谢！", "What is the sum?", "And who pays?"]
+    entry["sessions"][3]["turns"] = [turn(f"s3_{n}", text, role=("user", "assistant")[n == 1]) for n, text in enumerate(said)]
+    entry["sessions"][1]["turns"] += [turn("s1_2", "The greenhouse may cost 700 euros, says Ann.")]
+    entry["questions"] = [
+        step("Q1", said[0], ["s1"], 3),
+        step("Q2", "What is  the sum?", ["s1"], 3),
+        step("Q3", said[3], ["s1"], 3),
+    ]
+    case = datasets.case(entry)
+    asked, recorded = [], []
+    with pytest.MonkeyPatch.context() as patch:
+        recall, record = quality.Memory.recall, quality.Memory.record
+        patch.setattr(quality.Memory, "recall", lambda memory, *given, **how: asked.append(how) or recall(memory, *given, **how))
+        patch.setattr(
+            quality.Memory,
+            "record",
+            lambda memory, turns: recorded.append([t["external_id"] for t in turns]) or record(memory, turns),
+        )
+        rows = quality.asked(case, dataclasses.replace(options, whole=False))
+
+    assert [(None, 0), ("s3", 2), ("s3", 3)] == [(question.session, question.told) for question in case.questions]
+    assert [None, "s3", "s3"] == [how["session"] for how in asked]
+    assert [["s0_1", "s1_1", "s1_2", "s2_1"], ["s3_0", "s3_1"], ["s3_2"]] == recorded
+    first, second, _ = (row.answers[quality.OURS].sessions for row in rows)
+    assert (1,) == first.ranks
+    assert (1,) == second.ranks  # by the greenhouse, which the reply does not name
+    alone = dataclasses.replace(case.questions[1], session=None)
+    (last,) = quality.asked(dataclasses.replace(case, questions=(alone,)), options)
+    assert () == last.answers[quality.OURS].sessions.ranks
+
+
+def test_a_stream_is_recorded_piece_by_piece():
+    """Each turn once and in order, wherever questions stand; the part of a session that goes on is apart."""
+    at = datetime(2026, 1, 5, tzinfo=UTC)
+    sessions = tuple(
+        datasets.Session(f"s{n}", at, tuple(datasets.Turn(f"{n}{k}", "user", "好", at) for k in range(4))) for n in range(4)
+    )
+    case, held, seen = datasets.Case("c", "set", "zh", sessions, ()), (0, 0), []
+    for until in [(0, 2), (0, 2), (0, 3), (2, 1), (3, 0), (4, 0)]:
+        finished, running = quality.between(case, held, until)
+        seen.append([[turn.id for session in part for turn in session.turns] for part in (finished, running)])
+        held = until
+
+    assert [
+        [[], ["00", "01"]],
+        [[], []],
+        [[], ["02"]],
+        [["03", "10", "11", "12", "13"], ["20"]],
+        [["21", "22", "23"], []],
+        [["30", "31", "32", "33"], []],
+    ] == seen
+
+
 def test_twins_of_a_turn_count_as_one(options):
     """Who finds the very words of a gold turn in another has found it, at the rank of the first; another role is no twin."""
     at = datetime(2025, 1, 1, tzinfo=UTC)
