@@ -27,6 +27,8 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+from yiku.rules.text import analyze
+
 LOCOMO_TYPES = {1: "multi-hop", 2: "temporal", 3: "open-domain", 4: "single-hop"}  # 5 is adversarial: nothing answers it
 OPENERS = {".xz": lzma.open, ".gz": gzip.open}
 SAME_DAY = timedelta(minutes=1)  # between sessions of one day of which only the day is known
@@ -47,6 +49,11 @@ class Turn:
         """What is indexed of it, with the speaker's name where there is one."""
         return f"{self.speaker}: {self.text}" if self.speaker else self.text
 
+    @property
+    def same(self) -> tuple[str, str]:
+        """What twins have in common: of one role, and the same when case, width, accents and spaces are folded."""
+        return self.role, " ".join(analyze.fold(self.said).split())
+
 
 @dataclass(frozen=True, slots=True)
 class Session:
@@ -60,8 +67,10 @@ class Question:
     """
     A question with its evidence.
 
-    at:     nothing said later may be used
-    before: only so many of the case's sessions had taken place; None: all of them may be in memory
+    at:      nothing said later may be used
+    before:  only so many of the case's sessions had taken place; None: all of them may be in memory
+    session: the conversation in which it is a reply, which is the one that comes next
+    told:    how many turns of that had been said
     """
 
     id: str
@@ -72,6 +81,8 @@ class Question:
     gold_turns: frozenset[str]
     gold_sessions: frozenset[str]
     before: int | None = None
+    session: str | None = None
+    told: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +180,10 @@ def locomo(entry: dict[str, Any]) -> Case:
 
 
 def case(entry: dict[str, Any]) -> Case:
-    """A case of our own format. With `meta.at_index` a question was asked when only so many sessions had taken place."""
+    """
+    A case of our own format. With `meta.at_index` a question was asked when only so many sessions had taken place; where it
+    stands in the next one behind other turns, it is a reply to them.
+    """
     names = {"lifebench_zh": "LifeBench-zh", "realmem": "RealMem"}
     dataset = names.get(entry["dataset"], entry["dataset"])
     sessions = []
@@ -192,6 +206,7 @@ def case(entry: dict[str, Any]) -> Case:
     for asked in entry["questions"]:
         before = (asked.get("meta") or {}).get("at_index")
         running = before is not None and before < len(sessions)  # it is asked while this session goes on
+        told = _said_before(sessions[before], asked["text"]) if running else 0
         questions.append(
             Question(
                 id=f"{entry['id']}/{asked['id']}",
@@ -202,6 +217,8 @@ def case(entry: dict[str, Any]) -> Case:
                 gold_turns=frozenset(asked["gold_turns"]),
                 gold_sessions=frozenset(asked["gold_sessions"]),
                 before=before,
+                session=sessions[before].id if told else None,
+                told=told,
             )
         )
     abstained = [answer["abstain"] for answer in entry["questions"]]
@@ -213,6 +230,12 @@ def case(entry: dict[str, Any]) -> Case:
 
 def _answerable(questions: Sequence[Question]) -> tuple[Question, ...]:
     return tuple(question for question in questions if question.gold_turns or question.gold_sessions)
+
+
+def _said_before(session: Session, question: str) -> int:
+    """How many turns of a session come before the question, if it is one of its turns; else none."""
+    wanted = question.split()
+    return next((place for place, turn in enumerate(session.turns) if turn.role == "user" and turn.text.split() == wanted), 0)
 
 
 def _role(role: str) -> str:
@@ -286,6 +309,8 @@ def together(cases: Sequence[Case]) -> list[Case]:
                     gold_turns=frozenset(prefix + id for id in question.gold_turns),
                     gold_sessions=frozenset(prefix + id for id in question.gold_sessions),
                     before=None,
+                    session=None,
+                    told=0,
                 )
                 for question in case.questions
             ]

@@ -3,8 +3,8 @@ Share of the evidence that a prompt of a given token budget contains.
 
 Tokens are counted by a real tokenizer (o200k, of the package bpe-openai, which brings its table along), for ours and
 for the others alike. Ours is what `context` returns when it is given the budget: what its own estimate let in beyond
-the budget is cut off here. The others' is what a plain program does: whole turns in rank order, each on a line with
-its date and role, one that is too long for the rest passed over.
+the budget is cut off here. The others' is the same of their ranking: as many turns as `context` looks at, packed and
+shortened by `rules/finding/pack.py`.
 
 A gold turn is inside when it was packed and a piece of its text stands in what is left. That it was cut to a few
 sentences shows in no figure here.
@@ -12,12 +12,18 @@ sentences shows in no figure here.
 
 from __future__ import annotations
 
+import hashlib
 import re
 import warnings
 from collections.abc import Callable, Collection, Mapping, Sequence
-from functools import lru_cache
+from typing import NamedTuple
 
-from datasets import Turn
+from datasets import Question, Session
+
+from yiku.flows.find.context import TOKENS_PER_HIT
+from yiku.rules.finding import pack
+from yiku.rules.text import analyze
+from yiku.types import Hit, Link, Origin, Turn
 
 BUDGETS = (350, 700, 1_500, 2_500, 4_000)
 PIECE = 24  # characters that must stand in the text, or all of a shorter turn
@@ -56,15 +62,58 @@ def estimated_beginning(text: str, tokens: int) -> str:
 TOKENIZER, count, beginning = _tokenizer()
 
 
-@lru_cache(maxsize=100_000)
-def _line_tokens(turn: Turn) -> int:
-    return count(f"- {turn.said} ({turn.at.date()}, {turn.role})\n")
+class Told(NamedTuple):
+    """The turns of a case as the product has them, what makes twins of them, by their ids, and who has that."""
+
+    turns: Mapping[str, Turn]
+    same: Mapping[str, tuple[str, str]]
+    alike: Mapping[tuple[str, str], Sequence[str]]
+
+    @classmethod
+    def of(cls, sessions: Sequence[Session]) -> Told:
+        places = [(session, place, turn) for session in sessions for place, turn in enumerate(session.turns)]
+        alike: dict[tuple[str, str], list[str]] = {}
+        for _, _, turn in places:
+            alike.setdefault(turn.same, []).append(turn.id)
+        return cls(
+            {
+                turn.id: Turn(
+                    id=f"{number:08x}",
+                    session=session.id,
+                    position=place,
+                    role=turn.role,
+                    content=turn.text,
+                    said_at=turn.at,
+                    recorded_at=turn.at,
+                    speaker=turn.speaker,
+                    origin=Origin(turn.role),
+                    external_id=turn.id,
+                )
+                for number, (session, place, turn) in enumerate(places)
+            },
+            {id: same for same, ids in alike.items() for id in ids},
+            alike,
+        )
+
+    def twin(self, id: str, gold: Collection[str]) -> str:
+        """The gold turn that says the very same as this one, the first of them; else itself."""
+        same = self.same.get(id)
+        return min((one for one in gold if one == id or (same is not None and self.same.get(one) == same)), default=id)
+
+    def twins(self, gold: Collection[str]) -> set[str]:
+        """All turns that say the very same as one of these, themselves too."""
+        return {id for one in gold for id in self.alike.get(self.same.get(one, ("", "")), [one])}
+
+    def merged(self, gold: Collection[str]) -> frozenset[str]:
+        """The gold turns, of twins among them one."""
+        return frozenset(self.twin(id, gold) for id in gold)
 
 
-def share(text: str, packed: Collection[str], gold: Collection[str], turns: Mapping[str, Turn]) -> float:
-    """The share of the gold turns of which a piece stands in the text, among those that were packed into it."""
+def share(text: str, packed: Collection[str], gold: Collection[str], told: Told) -> float:
+    """The share of the gold turns of which a piece stands in the text, among those that were packed into it; or of a twin."""
     flat = " ".join(text.split())
-    return sum(id in packed and contains(flat, turns[id].text) for id in gold) / len(gold)
+    inside = {(id, told.twin(id, gold)) for id in packed}
+    return len({twin for id, twin in inside if twin in gold and contains(flat, told.turns[id].content)}) / len(gold)
 
 
 def contains(flat: str, text: str) -> bool:
@@ -73,16 +122,28 @@ def contains(flat: str, text: str) -> bool:
     return any(wanted[start : start + PIECE] in flat for start in range(0, max(1, len(wanted) - PIECE + 1), STEP))
 
 
-def shares(ranking: Sequence[str], gold: Collection[str], turns: Mapping[str, Turn]) -> dict[int, float]:
-    """The share of the gold turns that whole turns in rank order put inside each budget."""
-    return {budget: len(whole(ranking, turns, budget) & set(gold)) / len(gold) for budget in BUDGETS} if gold else {}
+def shares(ranking: Sequence[str], question: Question, gold: Collection[str], told: Told) -> dict[int, float]:
+    """The share of the gold turns that a ranking puts inside each budget, packed as ours is."""
+    if not gold:
+        return {}
+    found = {}
+    for budget in BUDGETS:
+        text, ids = packed(ranking, question, budget, told)
+        found[budget] = share(beginning(text, budget), ids, gold, told)
+    return found
 
 
-def whole(ranking: Sequence[str], turns: Mapping[str, Turn], budget: int) -> set[str]:
-    """The turns that fit."""
-    kept, left = set(), budget
-    for id in ranking:
-        if (cost := _line_tokens(turns[id])) <= left:
-            kept.add(id)
-            left -= cost
-    return kept
+def packed(ranking: Sequence[str], question: Question, budget: int, told: Told) -> tuple[str, list[str]]:
+    """The text that `context` would make of a ranking, and the turns that went in."""
+    terms = analyze.question(question.text)
+    hits = [_hit(told.turns[id]) for id in ranking[: max(10, min(200, budget // TOKENS_PER_HIT))]]
+    language = "zh" if analyze.UNSPACED_RUN.search(question.text) else "en"
+    context = pack.pack(
+        hits, budget, language, [*terms.words, *terms.characters], seal=lambda text: hashlib.sha256(text.encode()).digest()
+    )
+    return context.text, [hit.item.external_id for hit in context.hits]
+
+
+def _hit(turn: Turn) -> Hit:
+    source = Link(id=turn.id, session=turn.session, speaker=turn.speaker, origin=turn.origin, said_at=turn.said_at)
+    return Hit(item=turn, relevance=1.0, score=1.0, routes={}, sources=(source,))

@@ -10,9 +10,9 @@ Retrieval quality on LongMemEval, LoCoMo, LifeBench and RealMem, through the pub
     python bench/quality.py FILE… --night            after a night, which learns, merges, writes episodes and publishes
 
 Each case becomes a home of its own, filled by `record`; each question goes through `recall(question, limit=50,
-valid_at=its date)` with default settings, and through `context` for what a prompt would hold. Then it is asked once
-more with the sessions of its evidence forgotten: confidence should tell the two apart. Files are read where they
-lie (formats: datasets.py). docs/quality.md says what the figures mean, and what they do not.
+valid_at=its date)` with default settings, and through `context` for what a prompt would hold; a reply with the `session`
+that it stands in. Then it is asked once more with the sessions of its evidence forgotten: confidence should tell the two
+apart. Files are read where they lie (formats: datasets.py). docs/quality.md says what the figures mean, and what they do not.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import datasets
 import embedded
@@ -57,6 +57,7 @@ BATCH = 500  # turns a transaction
 NOTE_CHARS = 600
 IDLE = timedelta(hours=3)  # between the last turn and the night: its session is over, and gets an episode
 OURS = "yiku"
+PROTOCOL = 2  # goes up when what is asked or counted changes: runs of two are not compared
 
 
 @dataclass(frozen=True)
@@ -64,6 +65,7 @@ class Options:
     """What a run does with each question; the same for all of them, and sent to each process."""
 
     search: str = "words"
+    vocab: Literal["en+zh", "full"] = "en+zh"
     cache: Path = field(default_factory=embedded.default_path)
     baselines: bool = True
     learn: bool = False  # from the turns, by rules
@@ -146,7 +148,8 @@ class Conversation:
         self.session_of: dict[str, str] = {}
         self._external: dict[str, str] = {}
 
-    def add(self, sessions: Sequence[Session]) -> None:
+    def add(self, sessions: Sequence[Session], *, over: bool = True) -> None:
+        """Record what was said; no night comes where the last of the sessions goes on."""
         turns = [(turn, session.id) for session in sessions for turn in session.turns]
         if not turns:
             return
@@ -167,7 +170,7 @@ class Conversation:
             self.memory.record(drafts[start : start + BATCH])
         if self.learns:
             self.memory.learn()
-        if self.nights:
+        if self.nights and over:
             self.clock.now = self.last = self.last + IDLE
             self.memory.admin.consolidate()
         if self.embeds and (report := self.memory.admin.embed()).waiting:  # a program does it beside its work
@@ -175,12 +178,12 @@ class Conversation:
 
     def recall(self, question: Question) -> Hits:
         self.clock.now = question.at
-        return self.memory.recall(question.text, limit=LIMIT, valid_at=question.at)
+        return self.memory.recall(question.text, limit=LIMIT, valid_at=question.at, session=question.session)
 
     def packed(self, question: Question, budget_tokens: int) -> tuple[str, list[str]]:
         """What `context` says, and the turns that went in."""
         self.clock.now = question.at
-        context = self.memory.context(question.text, max_tokens=budget_tokens, valid_at=question.at)
+        context = self.memory.context(question.text, max_tokens=budget_tokens, valid_at=question.at, session=question.session)
         return context.text, self.turns(context.hits)
 
     @contextmanager
@@ -227,8 +230,8 @@ def sure(hits: Hits) -> float:
 def asked(case: Case, options: Options) -> list[Row | Unanswered]:
     """All questions of a case, each when what came before it is in memory, and nothing else; then those that nothing answers."""
     rows: list[Row | Unanswered] = []
-    held = 0
-    texts = {turn.id: turn for turn in case.turns}
+    held = (0, 0)
+    told = packed.Told.of(case.sessions)
     with ExitStack() as stack:
         folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="yiku-quality-", dir=options.folder))
         cached = stack.enter_context(embedder(options))
@@ -236,49 +239,71 @@ def asked(case: Case, options: Options) -> list[Row | Unanswered]:
         stack.enter_context(closing(conversation.memory))
         others = Baselines(case.language, cached) if options.baselines else None
         for question in sorted(case.questions, key=lambda question: _until(case, question)):
-            if fresh := case.sessions[held : _until(case, question)]:
-                conversation.add(fresh)
-                if others is not None:
-                    others.add([turn for session in fresh for turn in session.turns])
-                held += len(fresh)
-            rows.append(answered(conversation, others, question, texts, options))
+            finished, running = between(case, held, _until(case, question))
+            held = _until(case, question)
+            for fresh, over in ((finished, True), (running, False)):
+                if fresh:
+                    conversation.add(fresh, over=over)
+                    if others is not None:
+                        others.add([turn for session in fresh for turn in session.turns])
+            rows.append(answered(conversation, others, question, told, options))
         for question in case.unanswerable if options.whole else ():
             rows.append(Unanswered(question.id, question.dataset, question.type, sure(conversation.recall(question))))
     return rows
 
 
-def _until(case: Case, question: Question) -> int:
-    return len(case.sessions) if question.before is None else question.before
+def _until(case: Case, question: Question) -> tuple[int, int]:
+    """How many sessions had taken place when it was asked, and how many turns of the one that ran."""
+    return (len(case.sessions), 0) if question.before is None else (question.before, question.told)
+
+
+def between(case: Case, held: tuple[int, int], until: tuple[int, int]) -> tuple[list[Session], list[Session]]:
+    """What was said between two such points: of sessions that are over then, and of the one that runs."""
+    parts = []
+    for place in range(held[0], until[0] + bool(until[1])):
+        session = case.sessions[place]
+        turns = session.turns[held[1] if place == held[0] else 0 : until[1] if place == until[0] else None]
+        if turns:
+            parts.append(dataclasses.replace(session, turns=turns))
+    return (parts[:-1], parts[-1:]) if until[1] else (parts, [])
 
 
 def answered(
     conversation: Conversation,
     others: Baselines | None,
     question: Question,
-    texts: Mapping[str, datasets.Turn],
+    told: packed.Told,
     options: Options,
 ) -> Row:
+    gold = told.merged(question.gold_turns)
+
     def answer(ranking: Sequence[str], inside: Mapping[int, float]) -> Answer:
-        ids = ranking[:LIMIT]
-        sessions = list(dict.fromkeys(conversation.session_of[id] for id in ids if id in conversation.session_of))
-        return Answer(found(ids, question.gold_turns), found(sessions, question.gold_sessions), inside)
+        ids = list(dict.fromkeys(told.twin(id, gold) for id in ranking))[:LIMIT]
+        return Answer(found(ids, gold), found(sessions(ranking[:LIMIT]), question.gold_sessions), inside)
+
+    def sessions(ranking: Sequence[str]) -> list[str]:
+        """Of each hit its session, or if no evidence is asked for in that, the one of the gold turn that it is a twin of."""
+        of = conversation.session_of
+        pairs = [(of.get(id), of.get(told.twin(id, gold))) for id in ranking]
+        return list(dict.fromkeys(own if own in question.gold_sessions else other for own, other in pairs if own and other))
 
     since = time.process_time()
     hits = conversation.recall(question)
     cpu_ms = 1000 * (time.process_time() - since)
     inside = {}
-    for budget in packed.BUDGETS if question.gold_turns and options.whole else ():
+    for budget in packed.BUDGETS if gold and options.whole else ():
         text, ids = conversation.packed(question, budget)
-        inside[budget] = packed.share(packed.beginning(text, budget), ids, question.gold_turns, texts)
+        inside[budget] = packed.share(packed.beginning(text, budget), ids, gold, told)
     answers = {OURS: answer(conversation.turns(hits), inside)}
     for name, weights in options.variants.items():
         with weighing(weights):
             answers[name] = answer(conversation.turns(conversation.recall(question)), {})
     for name, ranking in (others.ranked(question) if others is not None else {}).items():
-        answers[name] = answer(ranking, packed.shares(ranking, question.gold_turns, texts) if options.whole else {})
+        answers[name] = answer(ranking, packed.shares(ranking, question, gold, told) if options.whole else {})
     confidence = None
     present = [session for session in sorted(question.gold_sessions) if session in set(conversation.session_of.values())]
-    if present and options.whole:
+    elsewhere = {conversation.session_of[id] for id in told.twins(gold) if id in conversation.session_of}
+    if present and options.whole and elsewhere <= question.gold_sessions:
         with conversation.without(present):
             confidence = sure(hits), sure(conversation.recall(question))
     return Row(question.id, question.dataset, question.type, answers, confidence, cpu_ms)
@@ -316,7 +341,7 @@ def embedder(options: Options) -> Iterator[embedded.Cached | None]:
         return
     from yiku.models.e5 import LocalE5
 
-    cached = embedded.Cached(LocalE5(), options.cache)
+    cached = embedded.Cached(LocalE5(vocab=options.vocab), options.cache)
     try:
         yield cached
     finally:
@@ -359,6 +384,7 @@ def main() -> int:
         cases = datasets.together(cases)
     options = Options(
         search=search_mode(given.search),
+        vocab=given.vocab,
         cache=given.cache,
         learn=given.learn,
         notes=given.notes,
@@ -376,12 +402,14 @@ def main() -> int:
         raise SystemExit("these files have no question whose evidence they name")
     settings = {
         "search": options.search,
+        **({"vocab": options.vocab} if options.vocab != "en+zh" else {}),
         "limit": given.limit,
         "seed": given.seed,
         "together": given.together,
         "learn": given.learn,
         "ranks_only": given.ranks_only,
         "tokens": packed.TOKENIZER,
+        "protocol": PROTOCOL,
     }
     report = {
         "at": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -415,6 +443,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument(
         "--search", choices=("words", "local", "auto"), default="auto", help="the setting of that name (%(default)s)"
     )
+    parser.add_argument("--vocab", choices=("en+zh", "full"), default="en+zh", help="the setting local_vocab (%(default)s)")
     parser.add_argument(
         "--ablate",
         nargs="*",

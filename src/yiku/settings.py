@@ -36,6 +36,7 @@ _CHOICES = {
     "nights": ("auto", "off"),
     "search": ("auto", "words", "local", "api"),
     "rerank": ("off", "api"),
+    "local_vocab": ("en+zh", "full"),
     "learn": ("at_once", "later", "off"),
     "transcripts": ("on", "off"),
     "auto_recall": ("off", "gated", "always"),

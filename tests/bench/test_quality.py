@@ -8,6 +8,7 @@ import io
 import json
 import lzma
 import os
+import re
 from datetime import UTC, datetime
 from xml.etree import ElementTree
 
@@ -22,6 +23,8 @@ import quality
 import reports
 from metrics import Found
 from rich.console import Console
+
+from yiku.models.e5 import FULL_SPACE, SPACE
 
 LONGMEMEVAL = [
     {
@@ -370,6 +373,89 @@ def test_a_question_inside_a_stream_is_asked_before_the_rest_is_there(options):
     assert None is row.confidence  # there was nothing to forget
 
 
+def test_a_reply_is_asked_within_its_conversation(options, tmp_path):
+    """What was said before it in its session is given, never found, and recorded once; the rest comes when the session is over."""
+    entry = copy.deepcopy(REALMEM[0])
+    said = ["Let us go on with the greenhouse.", "谢谢！", "What is the sum?", "And who pays?"]
+    entry["sessions"][3]["turns"] = [turn(f"s3_{n}", text, role=("user", "assistant")[n == 1]) for n, text in enumerate(said)]
+    entry["sessions"][1]["turns"] += [turn("s1_2", "The greenhouse may cost 700 euros, says Ann.")]
+    entry["questions"] = [
+        step("Q1", said[0], ["s1"], 3),
+        step("Q2", "What is  the sum?", ["s1"], 3),
+        step("Q3", said[3], ["s1"], 3),
+    ]
+    case = datasets.case(entry)
+    asked, recorded = [], []
+    with pytest.MonkeyPatch.context() as patch:
+        recall, record = quality.Memory.recall, quality.Memory.record
+        patch.setattr(quality.Memory, "recall", lambda memory, *given, **how: asked.append(how) or recall(memory, *given, **how))
+        patch.setattr(
+            quality.Memory,
+            "record",
+            lambda memory, turns: recorded.append([t["external_id"] for t in turns]) or record(memory, turns),
+        )
+        rows = quality.asked(case, dataclasses.replace(options, whole=False))
+
+    assert [(None, 0), ("s3", 2), ("s3", 3)] == [(question.session, question.told) for question in case.questions]
+    assert [None, "s3", "s3"] == [how["session"] for how in asked]
+    assert [["s0_1", "s1_1", "s1_2", "s2_1"], ["s3_0", "s3_1"], ["s3_2"]] == recorded
+    first, second, _ = (row.answers[quality.OURS].sessions for row in rows)
+    assert (1,) == first.ranks
+    assert (1,) == second.ranks  # by the greenhouse, which the reply does not name
+    alone = dataclasses.replace(case.questions[1], session=None)
+    (last,) = quality.asked(dataclasses.replace(case, questions=(alone,)), options)
+    assert () == last.answers[quality.OURS].sessions.ranks
+
+
+def test_a_stream_is_recorded_piece_by_piece():
+    """Each turn once and in order, wherever questions stand; the part of a session that goes on is apart."""
+    at = datetime(2026, 1, 5, tzinfo=UTC)
+    sessions = tuple(
+        datasets.Session(f"s{n}", at, tuple(datasets.Turn(f"{n}{k}", "user", "好", at) for k in range(4))) for n in range(4)
+    )
+    case, held, seen = datasets.Case("c", "set", "zh", sessions, ()), (0, 0), []
+    for until in [(0, 2), (0, 2), (0, 3), (2, 1), (3, 0), (4, 0)]:
+        finished, running = quality.between(case, held, until)
+        seen.append([[turn.id for session in part for turn in session.turns] for part in (finished, running)])
+        held = until
+
+    assert [
+        [[], ["00", "01"]],
+        [[], []],
+        [[], ["02"]],
+        [["03", "10", "11", "12", "13"], ["20"]],
+        [["21", "22", "23"], []],
+        [["30", "31", "32", "33"], []],
+    ] == seen
+
+
+def test_twins_of_a_turn_count_as_one(options):
+    """Who finds the very words of a gold turn in another has found it, at the rank of the first; another role is no twin."""
+    at = datetime(2025, 1, 1, tzinfo=UTC)
+    said = [
+        ("other", "user", "I had tea."),
+        ("one", "user", "The boat key is under the blue pot."),
+        ("two", "user", "the boat  key is under the BLUE pot."),
+        ("echo", "assistant", "The boat key is under the blue pot."),
+    ]
+    turns = {id: datasets.Turn(id, role, text, at) for id, role, text in said}
+    sessions = tuple(datasets.Session(f"in {id}", at, (turn,)) for id, turn in turns.items())
+    told = packed.Told.of(sessions)
+    question = datasets.Question("q", "set", "type", "Where is the boat key?", at, frozenset({"two"}), frozenset({"in two"}))
+    case = datasets.Case("c", "set", "en", sessions, (question,))
+    (row,) = quality.asked(case, options)
+
+    assert ["other", "two", "two", "echo"] == [told.twin(id, {"two"}) for id in turns]
+    assert {"one"} == told.merged({"one", "two"})
+    for name, answer in row.answers.items():
+        assert (Found((1,), 1), Found((1,), 1)) == (answer.turns, answer.sessions), name
+        assert {1.0} == {*answer.inside.values()}, name
+    assert {"one", "two"} == told.twins({"two"})
+    assert None is row.confidence  # to forget one session would leave the other with the answer
+    (row,) = quality.asked(dataclasses.replace(case, sessions=(sessions[0], *sessions[2:])), options)
+    assert row.confidence[1] < row.confidence[0]
+
+
 def test_evidence_is_forgotten_for_one_question_and_then_back(cases, options, tmp_path):
     """Confidence falls while the evidence is away; afterwards the same question gets the same answer."""
     chen = next(case for case in cases if case.id == "chen")
@@ -418,6 +504,13 @@ def test_a_night_runs_before_the_questions(cases, options, tmp_path):
         assert quality.sure(during) < quality.sure(before) == quality.sure(after)
 
 
+def test_the_local_model_has_the_vocabulary_of_the_run(options):
+    """`--vocab` is the setting local_vocab; nothing is loaded for it."""
+    for vocab, space in (("en+zh", SPACE), ("full", FULL_SPACE)):
+        with quality.embedder(dataclasses.replace(options, search="local", vocab=vocab)) as cached:
+            assert space == cached.space
+
+
 def test_a_weight_is_another_for_one_run_only():
     """An ablation puts one weight to nothing, or to what it is told, and leaves the product as it was."""
     weights = dict(quality.fuse.WEIGHTS)
@@ -435,17 +528,46 @@ def test_a_weight_is_another_for_one_run_only():
 # ------------------------------------------------------------------ prompts
 
 
-def test_what_fits_is_counted_in_tokens_and_in_text():
-    """A turn that is too long for the rest is passed over; a packed turn whose text was cut off is not inside."""
+def test_what_is_inside_is_counted_in_text():
+    """A packed turn whose text was cut off is not inside."""
     at = datetime(2025, 1, 1, tzinfo=UTC)
-    texts = {"short": "I fly a red kite.", "long": "One word more. " * 100, "zh": "我妹妹对花生过敏。"}
+    texts = {"short": "I fly a red kite.", "zh": "我妹妹对花生过敏。"}
     turns = {id: datasets.Turn(id, "user", text, at) for id, text in texts.items()}
 
-    assert {"short", "zh"} == packed.whole(["long", "short", "zh"], turns, 100)
-    assert {"short"} == packed.whole(["long", "short", "zh"], turns, 20)
-    assert 0.0 == packed.share("- 我妹妹对花生", ["zh", "short"], {"zh", "short"}, turns)
-    assert 0.5 == packed.share("- I fly a  red kite. - 我妹", ["zh", "short"], {"zh", "short"}, turns)
-    assert 0.0 == packed.share("- I fly a red kite.", [], {"short"}, turns)
+    told = packed.Told.of([datasets.Session("s", at, tuple(turns.values()))])
+
+    assert 0.0 == packed.share("- 我妹妹对花生", ["zh", "short"], {"zh", "short"}, told)
+    assert 0.5 == packed.share("- I fly a  red kite. - 我妹", ["zh", "short"], {"zh", "short"}, told)
+    assert 0.0 == packed.share("- I fly a red kite.", [], {"short"}, told)
+
+
+@pytest.mark.parametrize("budget", [120, 700])
+def test_the_ranking_of_others_is_packed_as_ours(options, tmp_path, budget):
+    """The text of a ranking that is the one of recall is that of context, byte for byte but for the seal and the ids."""
+    at = datetime(2025, 1, 1, tzinfo=UTC)
+    said = [
+        ("b", "My sister rides a red bicycle. " * 3 + "She lives in Oslo. " * 60),
+        *((f"c{n}", f"My sister lives on {n} songs, 从早到晚。") for n in range(20)),
+        *((f"d{n}", f"Lunch was {n} plums.") for n in range(200)),
+    ]
+    session = datasets.Session("s", at, tuple(datasets.Turn(id, "user", text, at) for id, text in said))
+    question = datasets.Question("q", "set", "type", "Where in Oslo does my sister live?", at, frozenset({"b"}), frozenset({"s"}))
+    conversation = quality.Conversation(tmp_path / "home", None, options)
+    with conversation.memory:
+        conversation.add([session])
+        ranking = conversation.turns(conversation.recall(question))
+        ours, ids = conversation.packed(question, budget)
+    told = packed.Told.of([session])
+    theirs = packed.packed(ranking, question, budget, told)
+    assert {120: 5, 700: 21}[budget] == len(ids)
+    marks = r'seal="\w+"|#\w{8}'
+
+    assert ids == theirs[1]
+    assert re.sub(marks, "", ours) == re.sub(marks, "", theirs[0])
+    if budget == 700:
+        assert "…" in ours  # a long turn is shortened
+        found = packed.share(packed.beginning(ours, budget), ids, {"b"}, told)
+        assert 1.0 == found == packed.shares(ranking, question, {"b"}, told)[budget]
 
 
 def test_a_beginning_has_as_many_tokens_as_it_is_given():

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     Vectors: TypeAlias = NDArray[np.float32]
 
 Role = Literal["query", "passage"]
+Vocab = Literal["en+zh", "full"]  # which pieces the local model keeps
 
 Message = Mapping[str, str]  # {"role": "system", "content": "…"}
 Schema = Mapping[str, Any]  # of JSON, as far as reply.py knows it

