@@ -50,13 +50,8 @@ def context(
         most = max(FEWEST_RULES, int(budget * pack.RULES_SHARE) // pack.RULE_TOKENS)
         found, further = standing_rules(handle, limit=most, **how)
         standing = pack.standing_rules(found, budget, spoken, further=further)
-<<<<<<< HEAD
-    hits = recall(handle, asked, limit=limit, types=INJECTED, **how)
-    rest = without(hits.hits, standing.shown) if hits.fits else []
-=======
     hits = recall(handle, asked, limit=limit, types=INJECTED, reranked=True, **how)
-    rest = without(hits.hits, standing.shown)
->>>>>>> 0c3c002665acf6f703fe7fc5e0c929badefaabdd
+    rest = without(hits.hits, standing.shown) if hits.fits else []
     packed = pack.pack(rest, budget, spoken, hits.explanation.terms, seal=handle.seal, rules=standing)
     packed = replace(packed, diagnostics=(*hits.diagnostics, *nothing_fits(hits)), confidence=hits.confidence)
     with suppress(ReadOnly, StorageFull):  # an answer is worth more than its count; `yiku status` says what is wrong
