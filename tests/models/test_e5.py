@@ -191,4 +191,4 @@ def test_what_texts_have_in_common_is_made_once_and_again_where_it_is_damaged(fo
 
     assert made.tolist() == LocalE5(folder=folder).common().tolist() == np.load(file).tolist()
     assert (2, DIMENSIONS) == made.shape
-    assert 0.9 < np.linalg.norm(made[0]) < 1
+    assert 0.5 < np.linalg.norm(made[0]) < 1
