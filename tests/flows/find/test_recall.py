@@ -160,6 +160,17 @@ def test_what_a_friend_answers_is_found_by_what_was_asked(memory, asked, answer,
     assert not {"words", "vectors"} & {*second.routes}
 
 
+@pytest.mark.parametrize("question", ["What happened in May 2025?", "2025年5月发生了什么？"])
+def test_a_time_reaches_into_the_three_days_after_it(memory, question):
+    """What is told of a time within three days counts less each day; what was said in it counts whole, what later or before not."""
+    told = {day: memory.record_turn("user", f"说 {day}", session=day, said_at=f"{day}T12:00:00Z").id for day in (
+        "2025-04-30", "2025-05-31", "2025-06-01", "2025-06-02", "2025-06-03", "2025-06-04",
+    )}  # fmt: skip
+    times = {hit.id: hit.routes["time"][1] for hit in memory.recall(question) if "time" in hit.routes}
+
+    assert [None, 1.0, 0.8, 0.6, 0.4, None] == [times.get(id) for id in told.values()]
+
+
 def test_only_questions_between_people_are_inherited(memory):
     """What follows a statement, the same person's question, an assistant's, or one of another session inherits nothing."""
     memory.record_turn("user", "the race on sunday was long", session="statement", speaker="Wes")

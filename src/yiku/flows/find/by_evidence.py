@@ -31,6 +31,7 @@ MICROSECONDS = 1_000_000
 MANY = 100_000  # turns, of which not all are ranked
 CANDIDATES = 20_000
 SAMPLE = 16_384  # of resemblances, by which it is known how much the best of them have
+TOLD_AFTER = 0.8, 0.6, 0.4  # of the share of a time, on the days after it: "on Saturday we went sailing"
 PERHAPS_ASKED, ASKED = 24, 6  # of the best turns: looked at for whether somebody else goes on, read for whether they ask
 SURELY_NEAR = 500  # rows with most of the question's words: their vectors are measured however many there are
 
@@ -280,13 +281,15 @@ def spread(every: np.ndarray, ns: np.ndarray, values: np.ndarray, missing: float
 
 
 def _in_windows(columns: TurnColumns, windows: Sequence[Any]) -> np.ndarray:
-    """Return 1 for turns said in a time window of the question."""
+    """Return 1 for turns said in a time window of the question, less for those of the days after it, which may tell of it."""
     import numpy as np
 
     inside = np.zeros(len(columns.ns))
     for window in windows:
         since, until = (int(at.timestamp() * MICROSECONDS) for at in (window.since, window.until))
-        inside[(columns.said_at >= since) & (columns.said_at < until)] = 1.0
+        for days, share in reversed([*enumerate((1.0, *TOLD_AFTER))]):
+            within = (columns.said_at >= since) & (columns.said_at < until + days * fuse.DAY_MICROSECONDS)
+            inside[within] = np.maximum(inside[within], share)
     return inside
 
 
