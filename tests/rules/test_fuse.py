@@ -101,6 +101,19 @@ def test_a_conversation_with_an_assistant_says_first_what_it_is_about() -> None:
     assert of_all[[3, 0]].tolist() == fuse.openings(sessions, user, np.array([3, 0])).tolist()
 
 
+def test_what_is_answered_is_of_people() -> None:
+    """By somebody else at once, in the same session, both with a name and no assistant; the order is kept."""
+    #                    two people   one again  an assistant   one has no name
+    sessions = np.array([0, 0, 0,     0, 1,      2, 2,          3, 3])  # fmt: skip
+    speakers = np.array([0, 1, 0,     0, 1,      0, 2,          0, -1])  # fmt: skip
+    user = np.array([*[True] * 6, False, *[True] * 2])
+    every = np.arange(9)[::-1]
+
+    assert [1, 0] == fuse.answered(every, sessions, user, speakers, slice(None)).tolist()
+    assert [1] == fuse.answered(every, sessions, user, speakers, np.array([0, 2, *range(3, 10)])).tolist()
+    assert [] == fuse.answered(np.array([0]), sessions[:1], user[:1], speakers[:1], slice(None)).tolist()
+
+
 def test_words_stand_for_a_vector_that_is_missing() -> None:
     """A turn that waits to be embedded is not behind for that."""
     ns, words = np.array([1, 2, 3]), np.array([1.0, 1.0, 0.0])

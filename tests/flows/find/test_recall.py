@@ -140,6 +140,51 @@ def test_turns_are_found_by_their_speaker(memory):
     assert ["我下周去东京"] == texts(memory.recall("韩梅梅"))
 
 
+@pytest.mark.parametrize(
+    ("asked", "answer", "question"),
+    [
+        ("how was the race on sunday", "2:14:08, and I cried", "Which time was run in the race?"),
+        ("马拉松跑得怎么样", "四小时，还哭了", "马拉松跑了多久？"),
+    ],
+)
+def test_what_a_friend_answers_is_found_by_what_was_asked(memory, asked, answer, question):
+    """Between people a turn inherits of the question before it; of a statement, and in talk with an assistant, nothing."""
+    memory.record_turn("user", asked, session="friends", speaker="Wes")
+    memory.record_turn("user", answer, session="friends", speaker="Orla")
+
+    [first, second] = memory.recall(question)
+
+    assert [asked, answer] == [first.text, second.text]
+    assert 0 < second.routes["asked"][1] <= 1
+    assert "asked" not in first.routes
+    assert not {"words", "vectors"} & {*second.routes}
+
+
+@pytest.mark.parametrize("question", ["What happened in May 2025?", "2025年5月发生了什么？"])
+def test_a_time_reaches_into_the_three_days_after_it(memory, question):
+    """What is told of a time within three days counts less each day; what was said in it counts whole, what later or before not."""
+    told = {day: memory.record_turn("user", f"说 {day}", session=day, said_at=f"{day}T12:00:00Z").id for day in (
+        "2025-04-30", "2025-05-31", "2025-06-01", "2025-06-02", "2025-06-03", "2025-06-04",
+    )}  # fmt: skip
+    times = {hit.id: hit.routes["time"][1] for hit in memory.recall(question) if "time" in hit.routes}
+
+    assert [None, 1.0, 0.8, 0.6, 0.4, None] == [times.get(id) for id in told.values()]
+
+
+def test_only_questions_between_people_are_inherited(memory):
+    """What follows a statement, the same person's question, an assistant's, or one of another session inherits nothing."""
+    memory.record_turn("user", "the race on sunday was long", session="statement", speaker="Wes")
+    memory.record_turn("user", "lucky you", session="statement", speaker="Orla")
+    memory.record_turn("user", "how was the race on sunday?", session="oneself", speaker="Wes")
+    memory.record_turn("user", "never mind", session="oneself", speaker="Wes")
+    memory.record_turn("user", "how was the race on sunday?", session="other", speaker="Wes")
+    memory.record_turn("user", "good evening", session="next", speaker="Orla")
+    memory.record_turn("user", "how was the race on sunday?", session="assistant", speaker="Wes")
+    memory.record_turn("assistant", "I cannot know", session="assistant", speaker="Helper")
+
+    assert "asked" not in {route for hit in memory.recall("the race on sunday") for route in hit.routes}
+
+
 # ------------------------------------------------------------------ what is a hit
 
 
@@ -393,7 +438,7 @@ def test_explain_says_how(memory):
 
     assert (("live",), ("user | lives in",), False) == (how.terms, how.slots, how.wants_history)
     assert 1 == how.routes["slot"]
-    assert {"words", "vectors", "session", "time", "role", "opening", "speaker", "recency"} == {*how.weights}
+    assert {"words", "vectors", "session", "time", "asked", "role", "opening", "speaker", "recency"} == {*how.weights}
 
 
 # ------------------------------------------------------------------ times

@@ -16,7 +16,7 @@ from yiku.flows.find.embed import EmbeddedQuestion, missing_vectors_note, waitin
 from yiku.flows.find.embed import question as embedded
 from yiku.flows.find.query import Candidate, Candidates, Key, Query
 from yiku.rules.deciding import history
-from yiku.rules.finding import fuse, numbers, said_later, score
+from yiku.rules.finding import ask, fuse, numbers, said_later, score
 from yiku.rules.text import analyze, chunk
 from yiku.rules.text.analyze import fold
 from yiku.types import Memories, Posting, Postings, SemanticMemory, Similar, Turn, TurnColumns, Turns
@@ -31,6 +31,8 @@ MICROSECONDS = 1_000_000
 MANY = 100_000  # turns, of which not all are ranked
 CANDIDATES = 20_000
 SAMPLE = 16_384  # of resemblances, by which it is known how much the best of them have
+TOLD_AFTER = 0.8, 0.6, 0.4  # of the share of a time, on the days after it: "on Saturday we went sailing"
+PERHAPS_ASKED, ASKED = 24, 6  # of the best turns: looked at for whether somebody else goes on, read for whether they ask
 SURELY_NEAR = 500  # rows with most of the question's words: their vectors are measured however many there are
 
 
@@ -204,6 +206,7 @@ def _of_turns(
 
     question = query.question
     signals: dict[str, np.ndarray] = {}
+    among: np.ndarray | slice = slice(None)
     if len(columns.ns):
         among = _candidates(query, columns, words, near)
         sessions = columns.sessions - columns.sessions.min()
@@ -228,7 +231,31 @@ def _of_turns(
     if near is not None:
         turns = ~near[1]
         vectors = spread(columns.ns, near[0][turns], near[2][turns], np.nan)
+    if len(columns.names) > 1:
+        signals["asked"] = _of_questions_before(query, columns, fuse.evidence(scale, columns.ns, shares, vectors, {}).total, among)
     return fuse.evidence(scale, columns.ns, shares, vectors, signals)
+
+
+def _of_questions_before(query: Query, columns: TurnColumns, told: np.ndarray, among: np.ndarray | slice) -> np.ndarray:
+    """
+    Return for each turn what the question just before it tells, where people talk with each other.
+
+    Of the best turns it is read whether they ask. What people answer says little of what was asked: "How was the race?" "2:14:08".
+    told: the evidence of what each turn tells itself; among: the places of the turns in their scopes
+    """
+    import numpy as np
+
+    found = np.zeros(len(columns.ns))
+    some = np.flatnonzero(told > 0)
+    if len(some) > PERHAPS_ASKED:
+        some = some[np.argpartition(-told[some], PERHAPS_ASKED)[:PERHAPS_ASKED]]
+    best = some[np.lexsort((-some, -told[some]))]
+    before = fuse.answered(best, columns.sessions, columns.user, columns.speakers, among)[:ASKED]
+    if len(before):
+        rows = query.handle.store.turns(query.scopes, Turns(ns=columns.ns[before].tolist(), hidden=query.as_of is not None))
+        places, _ = score.places(columns.ns, np.array([row.n for row in rows if ask.asks(row.content)], np.int64))
+        found[places + 1] = told[places]
+    return found
 
 
 def _of_memories(words: Words, near: Near | None, scale: fuse.Scale) -> fuse.Evidence:
@@ -255,13 +282,15 @@ def spread(every: np.ndarray, ns: np.ndarray, values: np.ndarray, missing: float
 
 
 def _in_windows(columns: TurnColumns, windows: Sequence[Any]) -> np.ndarray:
-    """Return 1 for turns said in a time window of the question."""
+    """Return 1 for turns said in a time window of the question, less for those of the days after it, which may tell of it."""
     import numpy as np
 
     inside = np.zeros(len(columns.ns))
     for window in windows:
         since, until = (int(at.timestamp() * MICROSECONDS) for at in (window.since, window.until))
-        inside[(columns.said_at >= since) & (columns.said_at < until)] = 1.0
+        for days, share in reversed([*enumerate((1.0, *TOLD_AFTER))]):
+            within = (columns.said_at >= since) & (columns.said_at < until + days * fuse.DAY_MICROSECONDS)
+            inside[within] = np.maximum(inside[within], share)
     return inside
 
 

@@ -20,7 +20,7 @@ from yiku.rules.lexicon import built_in, lists
 from yiku.rules.lexicon import flags as F
 from yiku.rules.statements.question import asks_how_it_was
 from yiku.rules.text.analyze import QUESTION_CHARS, fold, question
-from yiku.rules.text.sentences import is_wide, sentences
+from yiku.rules.text.sentences import ASKING, is_wide, sentences
 from yiku.rules.text.words import Word, content, flags_of, words
 from yiku.rules.values import when
 from yiku.types import Tokens
@@ -94,6 +94,11 @@ def analyse(text: str, names: Sequence[str] = (), now: datetime | None = None) -
         windows=windows,
         anchored=when.anchored(text) if now else None,
     )
+
+
+def asks(text: str) -> bool:
+    """Whether a turn asks something, with or without a question mark."""
+    return text.endswith(tuple(ASKING)) or bool(_read(fold(text[:QUESTION_CHARS]))[0])
 
 
 def sort_of_file(folded: str) -> SortOfFile | None:

@@ -32,6 +32,7 @@ WEIGHTS = {  # of the parts of a turn's evidence, measured in docs/quality.md
     "words": 0.4,
     "session": 0.3,
     "time": 0.45,
+    "asked": 0.2,
     "role": 0.15,
     "opening": 0.1,
     "speaker": 0.1,
@@ -211,6 +212,22 @@ def openings(sessions: np.ndarray, user: np.ndarray, among: np.ndarray | slice) 
     assisted[sessions[~user]] = True
     since = places[among] - first[sessions[among]]
     found: np.ndarray = (user[among] & assisted[sessions[among]]) / (1 + since / OPENING_TURNS)
+    return found
+
+
+def answered(
+    places: np.ndarray, sessions: np.ndarray, user: np.ndarray, speakers: np.ndarray, among: np.ndarray | slice
+) -> np.ndarray:
+    """
+    Return the places after which somebody else goes on, both of them people with a name: an assistant repeats what was asked.
+
+    sessions, user, speakers: of the turns (k,), in their order; among: the places of these turns among all, which lie side by side there
+    """
+    here = places[places + 1 < len(sessions)]
+    then = here + 1
+    of_people = user[here] & user[then] & (speakers[here] >= 0) & (speakers[then] >= 0)
+    goes_on = (sessions[here] == sessions[then]) & (speakers[here] != speakers[then])
+    found: np.ndarray = here[of_people & goes_on & (isinstance(among, slice) or among[then] - among[here] == 1)]
     return found
 
 
