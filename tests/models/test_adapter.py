@@ -80,6 +80,6 @@ def test_each_adapter_makes_a_space_and_a_folder(weights, tmp_path, monkeypatch)
     adapted(tmp_path, monkeypatch, prepare.SHA256)
 
     assert (SPACE, prepare.NAME) == (plain, folder.name)
-    assert f"{SPACE} adapter {adapter.digest()} one-centre" == LocalE5().space
+    assert f"{SPACE} adapter {adapter.digest()}" == LocalE5().space
     assert f"{prepare.NAME}-{adapter.digest()}" == prepare.cache().name
     assert 8 == len(adapter.digest())

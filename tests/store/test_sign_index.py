@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from yiku.store.vectors import sign_index, similarity, tables
+from yiku.store.vectors import sign_index, similarity
 from yiku.store.vectors.file import Vectors
 from yiku.types import Vector
 
@@ -82,24 +82,6 @@ def test_it_finds_what_the_rows_say(vectors):
     assert len(both) >= 8
     assert [slow[key] for key in both] == pytest.approx([fast[key] for key in both], abs=0.05)  # means of all, of the first 1,024
     assert 0.7 < np.corrcoef([slow[key] for key in fast], [*fast.values()])[0, 1]
-
-
-@pytest.mark.parametrize(("space", "same"), [(SPACE, False), (f"{SPACE} {similarity.ONE_CENTRE}", True)])
-def test_a_space_of_joined_languages_has_one_mean(vectors, monkeypatch, space, same):
-    """In the matrix as in the rows."""
-    monkeypatch.setitem(globals(), "SPACE", space)
-    add(vectors, COUNT, 1)
-    vectors.build_files(SCOPE, space)
-    matrix = sign_index.open_mapped(file(vectors), *_of(vectors))
-    slow, fast = by_rows(vectors, question := drawn(1, 9)[0]), found(vectors, question)
-
-    assert same is bool((matrix.means[0] == matrix.means[1]).all())
-    assert max(slow, key=slow.get) == max(fast, key=fast.get)
-
-
-def _of(vectors: Vectors) -> tuple[bytes, int, int]:
-    with vectors._read() as connection:
-        return tables.file_id(connection), tables.progress(connection, SCOPE, 1)[1], DIMENSIONS
 
 
 @pytest.mark.long

@@ -106,15 +106,3 @@ def test_of_many_texts_nobody_asks_what_is_usual(two_languages):
         raise AssertionError("asked for what is usual")
 
     assert 2 == len(similarity.centre([kept(texts, is_cjk)], None, None, unused).means)
-
-
-def test_a_space_of_joined_languages_has_one_centre(two_languages):
-    """The mean of all texts stands for both scripts; of few texts that of everyday ones in both languages."""
-    texts, is_cjk, _ = two_languages
-    everyday = np.stack([texts[:40].mean(0), texts[40:].mean(0)])
-    of_all = similarity.centre([kept(texts, is_cjk)], None, None, None, joined=True).means
-    of_few = similarity.centre([kept(texts[:3], is_cjk[:3])], None, None, lambda: everyday, joined=True).means
-    decoded = np.concatenate([block.copy() for _, block in similarity.blocks(kept(texts, is_cjk), 0)])[:64]
-
-    np.testing.assert_allclose(of_all, [decoded.mean(0)] * 2, atol=1e-5)
-    np.testing.assert_allclose(of_few, [everyday.mean(0)] * 2, atol=1e-5)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 DIMENSIONS = 384
 PREFIXES: dict[Role, str] = {"query": "query: ", "passage": "passage: "}
 SPACE = f"local multilingual-e5-small q4 en+zh folded-1 {DIMENSIONS} {PREFIXES['query']!r} {PREFIXES['passage']!r}"
-ADAPTED = " adapter {} one-centre"  # behind it, where one takes part; the last word: see store/vectors/similarity.py
+ADAPTED = " adapter {}"  # behind it, where one takes part
 FULL_SPACE = SPACE.replace("en+zh", "full")
 SLOTS = 1_024  # places for tokens in one run, padding counted: more gains no time, and takes memory
 NO_TELEMETRY = "ORT_DISABLE_TELEMETRY"  # onnxruntime reads it when it is imported

@@ -144,10 +144,7 @@ class Vectors:
             rows = [scope_vectors.rows(each) for each in by_scope.values()]
             vectors = [Codes([*each.codes], [*each.factors], np.concatenate(each.is_cjk)) for each in by_scope.values()]
             largest = max(mapped.values(), key=lambda each: len(each.starts), default=None)
-            joined = similarity.ONE_CENTRE in space
-            centre = (
-                self._centre(number, by_scope, vectors, largest, common, joined=joined) if by_scope and is_cjk is not None else None
-            )
+            centre = self._centre(number, by_scope, vectors, largest, common) if by_scope and is_cjk is not None else None
             lengths = [*centre.lengths] if centre else []
         found = []
         for scope, each in mapped.items():
@@ -178,8 +175,6 @@ class Vectors:
         vectors: Sequence[Codes],
         largest: SignIndex | None,
         common: Callable[[], Array] | None,
-        *,
-        joined: bool,
     ) -> Centre:
         """Return the mean vectors of these scopes, recomputed when their number doubled or some were removed."""
         key = (
@@ -188,7 +183,7 @@ class Vectors:
             largest and largest.of,
         )
         given = None if largest is None else largest.means
-        self._centres[key] = similarity.centre(vectors, self._centres.pop(key, None), given, common, joined=joined)
+        self._centres[key] = similarity.centre(vectors, self._centres.pop(key, None), given, common)
         while len(self._centres) > SCOPES_KEPT:
             del self._centres[next(iter(self._centres))]
         return self._centres[key]
@@ -244,8 +239,7 @@ class Vectors:
                 of = sign_index.BuiltFrom(tables.file_id(own), last, removals, dimensions)
                 sql = "select count(*), total(item <> 'memory') from vectors where scope_id = ? and space = ?"
                 count, turns = index.fetch_one(own, sql, scope, number)
-                rows, joined = tables.by_rows(own, scope, number), similarity.ONE_CENTRE in space
-                sign_index.write(self._matrix(scope, number), of, count, int(turns), rows, joined=joined)
+                sign_index.write(self._matrix(scope, number), of, count, int(turns), tables.by_rows(own, scope, number))
             finally:
                 own.close()
         with self._lock:

@@ -226,20 +226,11 @@ def open_mapped(path: Path, made: str, removals: int, dimensions: int) -> SignIn
     return SignIndex(of, columns, turns, starts, ns[one_each], columns["unspaced"][one_each], starts >= turns)
 
 
-def write(
-    path: Path,
-    of: BuiltFrom,
-    count: int,
-    turns: int,
-    rows: Iterable[Sequence[tuple[int, int, float, bytes]]],
-    *,
-    joined: bool = False,
-) -> None:
+def write(path: Path, of: BuiltFrom, count: int, turns: int, rows: Iterable[Sequence[tuple[int, int, float, bytes]]]) -> None:
     """
     Write a new file under this name.
 
     count, turns: how many vectors there are, and how many of them are turns'
-    joined: whether both scripts have one mean (similarity.py)
     rows: (row number, unspaced, factor, numbers) of each vector, turns first, by row numbers, some at a time
     """
     import numpy as np
@@ -253,7 +244,7 @@ def write(
             whole = np.memmap(file, np.uint8, "r+")
         columns = _columns(whole, count, of.dimensions)
         _fill(columns, rows)
-        _beyond_language(columns, joined=joined)
+        _beyond_language(columns)
         head = {"format": FORMAT, "of": {name: getattr(of, name) for name in BuiltFrom.__slots__}, "count": count, "turns": turns}
         line = json.dumps({**head, "crc": _crc(head, columns)}).encode()
         whole[: len(line)] = np.frombuffer(line, np.uint8)
@@ -276,12 +267,12 @@ def _fill(columns: Mapping[str, Array], rows: Iterable[Sequence[tuple[int, int, 
         at = till
 
 
-def _beyond_language(columns: Mapping[str, Array], *, joined: bool) -> None:
+def _beyond_language(columns: Mapping[str, Array]) -> None:
     """Compute the mean of each script, and each centred vector's length and signs."""
     import numpy as np
 
     codes = similarity.Codes([columns["numbers"]], [columns["factors"]], columns["unspaced"])
-    columns["means"][:] = similarity.means([codes], [len(columns["ns"])], joined=joined)
+    columns["means"][:] = similarity.means([codes], [len(columns["ns"])])
     for start, floats in similarity.blocks(codes, 0):
         left = floats - columns["means"][columns["unspaced"][start : start + len(floats)].astype("i1")]
         columns["lengths"][start : start + len(floats)] = np.maximum(np.linalg.norm(left, axis=1), similarity.SHORTEST)

@@ -3,8 +3,7 @@ Similarity of vectors to a question, corrected for what all texts of a language 
 
 A model puts every text into one corner of its space, and texts of one language into one corner of that: of a
 Chinese question every Chinese text is nearer than any English one. So what is common to a script is taken off, from
-vectors and questions alike, before their angle is measured: the mean of what the scopes hold in that script. Where a model
-has learned to put languages together, its space says so, and the mean is that of all texts.
+vectors and questions alike, before their angle is measured: the mean of what the scopes hold in that script.
 The lengths of what is left of each vector are kept, so a search looks at every vector once.
 """
 
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
     Array = np.ndarray[Any, Any]
 
 BLOCK = 256  # vectors that are turned into floats at a time: they stay in the processor's cache
-ONE_CENTRE = "one-centre"  # in the name of a space: languages lie together in it
 FEW = 8  # vectors of a script, whose mean says nothing
 SHORTEST = 1e-3  # of what is left of a vector
 
@@ -44,15 +42,10 @@ class Centre:
 
 
 def centre(
-    scopes: Sequence[Codes],
-    known: Centre | None,
-    given: Array | None = None,
-    common: Callable[[], Array] | None = None,
-    *,
-    joined: bool = False,
+    scopes: Sequence[Codes], known: Centre | None, given: Array | None = None, common: Callable[[], Array] | None = None
 ) -> Centre:
     """
-    Return the means of these scopes over the first 1, 2, 4, 8 … vectors of each, or those given; see `means`.
+    Return the means of these scopes over the first 1, 2, 4, 8 … vectors of each, or those given.
 
     So they move seldom, and who asks first has the same as who has asked all day. What is known is kept.
     """
@@ -60,9 +53,7 @@ def centre(
 
     of = () if given is not None else tuple(1 << (len(each.is_cjk).bit_length() - 1) for each in scopes)
     if known is None or known.of != of:
-        known = Centre(
-            means(scopes, of, common, joined=joined) if given is None else given, of, [np.empty(0, np.float32) for _ in scopes]
-        )
+        known = Centre(means(scopes, of, common) if given is None else given, of, [np.empty(0, np.float32) for _ in scopes])
     for place, each in enumerate(scopes):
         lengths = known.lengths[place]
         if len(lengths) < len(each.is_cjk):
@@ -70,9 +61,9 @@ def centre(
     return known
 
 
-def means(scopes: Sequence[Codes], of: Sequence[int], common: Callable[[], Array] | None = None, *, joined: bool = False) -> Array:
+def means(scopes: Sequence[Codes], of: Sequence[int], common: Callable[[], Array] | None = None) -> Array:
     """
-    Return the mean of each script over the first vectors of each scope; the mean of all, twice, where they are joined.
+    Return the mean of each script over the first vectors of each scope.
 
     Where a script has few, what everyday texts have in common stands for it; where nobody knows that, the mean of all.
     """
@@ -86,13 +77,10 @@ def means(scopes: Sequence[Codes], of: Sequence[int], common: Callable[[], Array
             for script in (0, 1):
                 sums[script] += floats[is_cjk == script].sum(0)
                 counts[script] += np.count_nonzero(is_cjk == script)
-    if (counts >= FEW).all() and not joined:
+    if (counts >= FEW).all():
         return (sums / counts[:, None]).astype(np.float32)
     total = counts.sum()
     of_all = sums.sum(0) / total if total >= FEW else np.zeros(sums.shape[1])
-    if joined:
-        mean = common().mean(0) if common and total < FEW else of_all
-        return np.array([mean, mean], np.float32)
     usual = common() if common else np.array([of_all, of_all])
     return np.array([sums[script] / counts[script] if counts[script] >= FEW else usual[script] for script in (0, 1)], np.float32)
 
