@@ -70,7 +70,7 @@ class Question:
     at:      nothing said later may be used
     before:  only so many of the case's sessions had taken place; None: all of them may be in memory
     session: the conversation in which it is a reply, which is the one that comes next
-    told:    how many turns of that had been said
+    spoken:  how many turns of that had been said
     """
 
     id: str
@@ -82,7 +82,7 @@ class Question:
     gold_sessions: frozenset[str]
     before: int | None = None
     session: str | None = None
-    told: int = 0
+    spoken: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,7 +206,7 @@ def case(entry: dict[str, Any]) -> Case:
     for asked in entry["questions"]:
         before = (asked.get("meta") or {}).get("at_index")
         running = before is not None and before < len(sessions)  # it is asked while this session goes on
-        told = _said_before(sessions[before], asked["text"]) if running else 0
+        spoken = _said_before(sessions[before], asked["text"]) if running else 0
         questions.append(
             Question(
                 id=f"{entry['id']}/{asked['id']}",
@@ -217,8 +217,8 @@ def case(entry: dict[str, Any]) -> Case:
                 gold_turns=frozenset(asked["gold_turns"]),
                 gold_sessions=frozenset(asked["gold_sessions"]),
                 before=before,
-                session=sessions[before].id if told else None,
-                told=told,
+                session=sessions[before].id if spoken else None,
+                spoken=spoken,
             )
         )
     abstained = [answer["abstain"] for answer in entry["questions"]]
@@ -310,7 +310,7 @@ def together(cases: Sequence[Case]) -> list[Case]:
                     gold_sessions=frozenset(prefix + id for id in question.gold_sessions),
                     before=None,
                     session=None,
-                    told=0,
+                    spoken=0,
                 )
                 for question in case.questions
             ]

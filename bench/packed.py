@@ -109,11 +109,11 @@ class Told(NamedTuple):
         return frozenset(self.twin(id, gold) for id in gold)
 
 
-def share(text: str, packed: Collection[str], gold: Collection[str], told: Told) -> float:
+def share(text: str, packed: Collection[str], gold: Collection[str], spoken: Told) -> float:
     """The share of the gold turns of which a piece stands in the text, among those that were packed into it; or of a twin."""
     flat = " ".join(text.split())
-    inside = {(id, told.twin(id, gold)) for id in packed}
-    return len({twin for id, twin in inside if twin in gold and contains(flat, told.turns[id].content)}) / len(gold)
+    inside = {(id, spoken.twin(id, gold)) for id in packed}
+    return len({twin for id, twin in inside if twin in gold and contains(flat, spoken.turns[id].content)}) / len(gold)
 
 
 def contains(flat: str, text: str) -> bool:
@@ -122,21 +122,21 @@ def contains(flat: str, text: str) -> bool:
     return any(wanted[start : start + PIECE] in flat for start in range(0, max(1, len(wanted) - PIECE + 1), STEP))
 
 
-def shares(ranking: Sequence[str], question: Question, gold: Collection[str], told: Told) -> dict[int, float]:
+def shares(ranking: Sequence[str], question: Question, gold: Collection[str], spoken: Told) -> dict[int, float]:
     """The share of the gold turns that a ranking puts inside each budget, packed as ours is."""
     if not gold:
         return {}
     found = {}
     for budget in BUDGETS:
-        text, ids = packed(ranking, question, budget, told)
-        found[budget] = share(beginning(text, budget), ids, gold, told)
+        text, ids = packed(ranking, question, budget, spoken)
+        found[budget] = share(beginning(text, budget), ids, gold, spoken)
     return found
 
 
-def packed(ranking: Sequence[str], question: Question, budget: int, told: Told) -> tuple[str, list[str]]:
+def packed(ranking: Sequence[str], question: Question, budget: int, spoken: Told) -> tuple[str, list[str]]:
     """The text that `context` would make of a ranking, and the turns that went in."""
     terms = analyze.question(question.text)
-    hits = [_hit(told.turns[id]) for id in ranking[: max(10, min(200, budget // TOKENS_PER_HIT))]]
+    hits = [_hit(spoken.turns[id]) for id in ranking[: max(10, min(200, budget // TOKENS_PER_HIT))]]
     language = "zh" if analyze.UNSPACED_RUN.search(question.text) else "en"
     context = pack.pack(
         hits, budget, language, [*terms.words, *terms.characters], seal=lambda text: hashlib.sha256(text.encode()).digest()

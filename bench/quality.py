@@ -231,7 +231,7 @@ def asked(case: Case, options: Options) -> list[Row | Unanswered]:
     """All questions of a case, each when what came before it is in memory, and nothing else; then those that nothing answers."""
     rows: list[Row | Unanswered] = []
     held = (0, 0)
-    told = packed.Told.of(case.sessions)
+    spoken = packed.Told.of(case.sessions)
     with ExitStack() as stack:
         folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="yiku-quality-", dir=options.folder))
         cached = stack.enter_context(embedder(options))
@@ -246,7 +246,7 @@ def asked(case: Case, options: Options) -> list[Row | Unanswered]:
                     conversation.add(fresh, over=over)
                     if others is not None:
                         others.add([turn for session in fresh for turn in session.turns])
-            rows.append(answered(conversation, others, question, told, options))
+            rows.append(answered(conversation, others, question, spoken, options))
         for question in case.unanswerable if options.whole else ():
             rows.append(Unanswered(question.id, question.dataset, question.type, sure(conversation.recall(question))))
     return rows
@@ -254,7 +254,7 @@ def asked(case: Case, options: Options) -> list[Row | Unanswered]:
 
 def _until(case: Case, question: Question) -> tuple[int, int]:
     """How many sessions had taken place when it was asked, and how many turns of the one that ran."""
-    return (len(case.sessions), 0) if question.before is None else (question.before, question.told)
+    return (len(case.sessions), 0) if question.before is None else (question.before, question.spoken)
 
 
 def between(case: Case, held: tuple[int, int], until: tuple[int, int]) -> tuple[list[Session], list[Session]]:
@@ -272,19 +272,19 @@ def answered(
     conversation: Conversation,
     others: Baselines | None,
     question: Question,
-    told: packed.Told,
+    spoken: packed.Told,
     options: Options,
 ) -> Row:
-    gold = told.merged(question.gold_turns)
+    gold = spoken.merged(question.gold_turns)
 
     def answer(ranking: Sequence[str], inside: Mapping[int, float]) -> Answer:
-        ids = list(dict.fromkeys(told.twin(id, gold) for id in ranking))[:LIMIT]
+        ids = list(dict.fromkeys(spoken.twin(id, gold) for id in ranking))[:LIMIT]
         return Answer(found(ids, gold), found(sessions(ranking[:LIMIT]), question.gold_sessions), inside)
 
     def sessions(ranking: Sequence[str]) -> list[str]:
         """Of each hit its session, or if no evidence is asked for in that, the one of the gold turn that it is a twin of."""
         of = conversation.session_of
-        pairs = [(of.get(id), of.get(told.twin(id, gold))) for id in ranking]
+        pairs = [(of.get(id), of.get(spoken.twin(id, gold))) for id in ranking]
         return list(dict.fromkeys(own if own in question.gold_sessions else other for own, other in pairs if own and other))
 
     since = time.process_time()
@@ -293,16 +293,16 @@ def answered(
     inside = {}
     for budget in packed.BUDGETS if gold and options.whole else ():
         text, ids = conversation.packed(question, budget)
-        inside[budget] = packed.share(packed.beginning(text, budget), ids, gold, told)
+        inside[budget] = packed.share(packed.beginning(text, budget), ids, gold, spoken)
     answers = {OURS: answer(conversation.turns(hits), inside)}
     for name, weights in options.variants.items():
         with weighing(weights):
             answers[name] = answer(conversation.turns(conversation.recall(question)), {})
     for name, ranking in (others.ranked(question) if others is not None else {}).items():
-        answers[name] = answer(ranking, packed.shares(ranking, question, gold, told) if options.whole else {})
+        answers[name] = answer(ranking, packed.shares(ranking, question, gold, spoken) if options.whole else {})
     confidence = None
     present = [session for session in sorted(question.gold_sessions) if session in set(conversation.session_of.values())]
-    elsewhere = {conversation.session_of[id] for id in told.twins(gold) if id in conversation.session_of}
+    elsewhere = {conversation.session_of[id] for id in spoken.twins(gold) if id in conversation.session_of}
     if present and options.whole and elsewhere <= question.gold_sessions:
         with conversation.without(present):
             confidence = sure(hits), sure(conversation.recall(question))

@@ -34,7 +34,7 @@ import quality  # noqa: E402
 from datasets import Case, Question, Session, Turn  # noqa: E402
 
 from yiku.models import adapter  # noqa: E402
-from yiku.rules.finding import confidence  # noqa: E402
+from yiku.rules.finding import fuse  # noqa: E402
 
 WEIGHTS = ROOT / "src" / "yiku" / "rules" / "finding" / "confidence_weights.py"
 HELD = ("talk-3.jsonl", "talk-4.jsonl", "talk-5.jsonl", "talk-6.jsonl")  # of bench/pairs
@@ -67,7 +67,7 @@ GENERAL = (
     "给我一个松饼的做法",
 )
 RIDGE, STEPS = 1.0, 25
-HEAD = '"""Weights of the score in rules/finding/confidence.py, written by scripts/fit_confidence.py; do not edit."""\n\n'
+HEAD = '"""Weights of the confidence in rules/finding/fuse.py, written by scripts/fit_confidence.py; do not edit."""\n\n'
 KEPT = 0.9  # of the answerable questions that are to be sure enough
 START = datetime(2026, 1, 1, 9, tzinfo=UTC)
 
@@ -200,13 +200,13 @@ def check(some: Sequence[Example]) -> None:
 def all_examples(folder: Path, held_out: Path) -> list[Example]:
     """Gather the examples; the held authors are asked with the adapter that was trained without them."""
     captured: list[Mapping[str, float]] = []
-    real = confidence.features
+    real = fuse.nearness
 
     def noting(*given: Any) -> Mapping[str, float]:
         captured.append(real(*given))
         return captured[-1]
 
-    confidence.features, shipped = noting, adapter.FILE
+    fuse.nearness, shipped = noting, adapter.FILE
     some: list[Example] = []
     try:
         for file, cases in ((held_out, of_authors()), (shipped, of_others(folder))):
@@ -214,7 +214,7 @@ def all_examples(folder: Path, held_out: Path) -> list[Example]:
             with quality.embedder(quality.Options(search="local")) as cached:
                 some += examples(cases, captured, cached)
     finally:
-        confidence.features, adapter.FILE = real, shipped
+        fuse.nearness, adapter.FILE = real, shipped
     return some
 
 

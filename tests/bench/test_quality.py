@@ -396,7 +396,7 @@ def test_a_reply_is_asked_within_its_conversation(options, tmp_path):
         )
         rows = quality.asked(case, dataclasses.replace(options, whole=False))
 
-    assert [(None, 0), ("s3", 2), ("s3", 3)] == [(question.session, question.told) for question in case.questions]
+    assert [(None, 0), ("s3", 2), ("s3", 3)] == [(question.session, question.spoken) for question in case.questions]
     assert [None, "s3", "s3"] == [how["session"] for how in asked]
     assert [["s0_1", "s1_1", "s1_2", "s2_1"], ["s3_0", "s3_1"], ["s3_2"]] == recorded
     first, second, _ = (row.answers[quality.OURS].sessions for row in rows)
@@ -440,17 +440,17 @@ def test_twins_of_a_turn_count_as_one(options):
     ]
     turns = {id: datasets.Turn(id, role, text, at) for id, role, text in said}
     sessions = tuple(datasets.Session(f"in {id}", at, (turn,)) for id, turn in turns.items())
-    told = packed.Told.of(sessions)
+    spoken = packed.Told.of(sessions)
     question = datasets.Question("q", "set", "type", "Where is the boat key?", at, frozenset({"two"}), frozenset({"in two"}))
     case = datasets.Case("c", "set", "en", sessions, (question,))
     (row,) = quality.asked(case, options)
 
-    assert ["other", "two", "two", "echo"] == [told.twin(id, {"two"}) for id in turns]
-    assert {"one"} == told.merged({"one", "two"})
+    assert ["other", "two", "two", "echo"] == [spoken.twin(id, {"two"}) for id in turns]
+    assert {"one"} == spoken.merged({"one", "two"})
     for name, answer in row.answers.items():
         assert (Found((1,), 1), Found((1,), 1)) == (answer.turns, answer.sessions), name
         assert {1.0} == {*answer.inside.values()}, name
-    assert {"one", "two"} == told.twins({"two"})
+    assert {"one", "two"} == spoken.twins({"two"})
     assert None is row.confidence  # to forget one session would leave the other with the answer
     (row,) = quality.asked(dataclasses.replace(case, sessions=(sessions[0], *sessions[2:])), options)
     assert row.confidence[1] < row.confidence[0]
@@ -508,7 +508,7 @@ def test_the_local_model_has_the_vocabulary_of_the_run(options):
     """`--vocab` is the setting local_vocab; nothing is loaded for it."""
     for vocab, space in (("en+zh", SPACE), ("full", FULL_SPACE)):
         with quality.embedder(dataclasses.replace(options, search="local", vocab=vocab)) as cached:
-            assert space == cached.space
+            assert cached.space.startswith(f"{space} adapter ")
 
 
 def test_a_weight_is_another_for_one_run_only():
@@ -534,11 +534,11 @@ def test_what_is_inside_is_counted_in_text():
     texts = {"short": "I fly a red kite.", "zh": "我妹妹对花生过敏。"}
     turns = {id: datasets.Turn(id, "user", text, at) for id, text in texts.items()}
 
-    told = packed.Told.of([datasets.Session("s", at, tuple(turns.values()))])
+    spoken = packed.Told.of([datasets.Session("s", at, tuple(turns.values()))])
 
-    assert 0.0 == packed.share("- 我妹妹对花生", ["zh", "short"], {"zh", "short"}, told)
-    assert 0.5 == packed.share("- I fly a  red kite. - 我妹", ["zh", "short"], {"zh", "short"}, told)
-    assert 0.0 == packed.share("- I fly a red kite.", [], {"short"}, told)
+    assert 0.0 == packed.share("- 我妹妹对花生", ["zh", "short"], {"zh", "short"}, spoken)
+    assert 0.5 == packed.share("- I fly a  red kite. - 我妹", ["zh", "short"], {"zh", "short"}, spoken)
+    assert 0.0 == packed.share("- I fly a red kite.", [], {"short"}, spoken)
 
 
 @pytest.mark.parametrize("budget", [120, 700])
@@ -557,8 +557,8 @@ def test_the_ranking_of_others_is_packed_as_ours(options, tmp_path, budget):
         conversation.add([session])
         ranking = conversation.turns(conversation.recall(question))
         ours, ids = conversation.packed(question, budget)
-    told = packed.Told.of([session])
-    theirs = packed.packed(ranking, question, budget, told)
+    spoken = packed.Told.of([session])
+    theirs = packed.packed(ranking, question, budget, spoken)
     assert {120: 5, 700: 21}[budget] == len(ids)
     marks = r'seal="\w+"|#\w{8}'
 
@@ -566,8 +566,8 @@ def test_the_ranking_of_others_is_packed_as_ours(options, tmp_path, budget):
     assert re.sub(marks, "", ours) == re.sub(marks, "", theirs[0])
     if budget == 700:
         assert "…" in ours  # a long turn is shortened
-        found = packed.share(packed.beginning(ours, budget), ids, {"b"}, told)
-        assert 1.0 == found == packed.shares(ranking, question, {"b"}, told)[budget]
+        found = packed.share(packed.beginning(ours, budget), ids, {"b"}, spoken)
+        assert 1.0 == found == packed.shares(ranking, question, {"b"}, spoken)[budget]
 
 
 def test_a_beginning_has_as_many_tokens_as_it_is_given():

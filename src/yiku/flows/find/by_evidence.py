@@ -236,25 +236,25 @@ def _of_turns(
     return fuse.evidence(scale, columns.ns, shares, vectors, signals)
 
 
-def _of_questions_before(query: Query, columns: TurnColumns, told: np.ndarray, among: np.ndarray | slice) -> np.ndarray:
+def _of_questions_before(query: Query, columns: TurnColumns, own: np.ndarray, among: np.ndarray | slice) -> np.ndarray:
     """
     Return for each turn what the question just before it tells, where people talk with each other.
 
     Of the best turns it is read whether they ask. What people answer says little of what was asked: "How was the race?" "2:14:08".
-    told: the evidence of what each turn tells itself; among: the places of the turns in their scopes
+    own: the evidence of what each turn tells itself; among: the places of the turns in their scopes
     """
     import numpy as np
 
     found = np.zeros(len(columns.ns))
-    some = np.flatnonzero(told > 0)
+    some = np.flatnonzero(own > 0)
     if len(some) > PERHAPS_ASKED:
-        some = some[np.argpartition(-told[some], PERHAPS_ASKED)[:PERHAPS_ASKED]]
-    best = some[np.lexsort((-some, -told[some]))]
+        some = some[np.argpartition(-own[some], PERHAPS_ASKED)[:PERHAPS_ASKED]]
+    best = some[np.lexsort((-some, -own[some]))]
     before = fuse.answered(best, columns.sessions, columns.user, columns.speakers, among)[:ASKED]
     if len(before):
         rows = query.handle.store.turns(query.scopes, Turns(ns=columns.ns[before].tolist(), hidden=query.as_of is not None))
         places, _ = score.places(columns.ns, np.array([row.n for row in rows if ask.asks(row.content)], np.int64))
-        found[places + 1] = told[places]
+        found[places + 1] = own[places]
     return found
 
 

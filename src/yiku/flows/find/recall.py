@@ -25,7 +25,7 @@ from yiku.flows.find.by_notes import by_notes
 from yiku.flows.find.forgotten import remembered
 from yiku.flows.find.query import Candidate, Candidates, Key, Query
 from yiku.rules.deciding import history
-from yiku.rules.finding import ask, candidates, confidence, fuse, score
+from yiku.rules.finding import ask, candidates, fuse, score
 from yiku.rules.sessions import attachments
 from yiku.rules.statements import keys
 from yiku.rules.text import analyze
@@ -135,19 +135,10 @@ def _answer(query: Query, found: Found, notes: Found) -> Hits:
     exact = max((hit.relevance for hit in answer.hits if "slot" in hit.routes), default=0.0)  # what is asked for, word for word
     sure = max(_confidence(query, found, answer), _confidence(query, notes, answer), exact) if answer.hits else 0.0
     diagnostics = (*found.diagnostics, *answer.diagnostics, *left_out(query.handle, query.scopes))
-    fits = sure >= confidence.FLOOR or not _is_judged(query, found)
+    judged = found.scale is not None and found.scale.near is not None and found.scale.calibrated and not found.diagnostics
+    asks_more = query.question.windows or any(index == "attachment" for index, _ in found.candidates)  # for a time, a file
+    fits = sure >= fuse.TOO_FAR or not judged or bool(asks_more)
     return Hits(answer.hits, explanation, diagnostics, round(sure, 4), fits)
-
-
-def _is_judged(query: Query, found: Found) -> bool:
-    """Return whether meaning alone decides: everything has vectors, and neither a time nor a file is asked for."""
-    by_vectors = found.scale is not None and found.scale.near is not None and found.scale.calibrated
-    return (
-        by_vectors
-        and not found.diagnostics
-        and not query.question.windows
-        and all(index != "attachment" for index, _ in found.candidates)
-    )
 
 
 def _confidence(query: Query, found: Found, answer: Assembled) -> float:
@@ -157,7 +148,7 @@ def _confidence(query: Query, found: Found, answer: Assembled) -> float:
     gone = [n for index, n in found.candidates if index == "memory" and (index, n) not in answer.in_time]  # corrected, or forgotten
     evidence = [each.without(gone) if index == "memory" else each for index, each in found.evidence.items()]
     terms = query.question.terms
-    return confidence.confidence(found.scale, evidence, len(terms.words) + len(terms.characters))
+    return fuse.confidence(found.scale, evidence, len(terms.words) + len(terms.characters))
 
 
 def _conversation_terms(query: Query, session: str | None) -> tuple[str, ...]:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 from yiku.rules.finding import numbers
 from yiku.rules.finding.ask import Question
+from yiku.rules.finding.confidence_weights import WITH_VECTORS
 from yiku.rules.lexicon import built_in
 from yiku.rules.statements.clause import USER
 from yiku.rules.statements.question import names_of, stated
@@ -55,6 +56,12 @@ MANNER = {"session", "role", "opening", "speaker", "recency"}  # who said it, wh
 
 ASKED_SHARE, ASKED_SHARE_OF_CHARACTERS = 0.34, 0.5  # of a question's words
 ASKED_FOR = 0.4  # the relevance of a file where one is asked for, before its words
+STANDING_OUT, LONG = 0.7, 0.2  # beside a share of the question's words
+ENOUGH, STEEP = 1.19, 6.0  # of that to be confident
+USUAL = 50  # the rank of a row that is no answer any more
+MOST = 0.8  # of a question's words: a row that has them is judged by them, too, such as one with a number that is asked for
+FEWER, UNJUDGED = 8, 0.5  # rows, of which none can be said to be near; the confidence of what nobody can judge
+TOO_FAR = 0.45  # with vectors: below, a prompt gets nothing; some three in a hundred questions that have an answer lie there
 FEW_TO_JUDGE = 30  # rows, of which none can be said to stand out
 
 EVIDENCE_AT_MOST, EVIDENCE_SLOPE = 0.8, 1.5  # relevance that words, vectors and all signals together can give
@@ -178,6 +185,40 @@ def evidence(
         if name in MANNER:
             total += scale.weight(name) * share
     return Evidence(ns, {**parts, **signals}, np.where(enough, total, -1.0))
+
+
+def confidence(scale: Scale, found: Sequence[Evidence], terms: int) -> float:
+    """
+    Return the confidence that the answer is there, 0 to 1; nine in ten answerable questions get 0.5 or more.
+
+    With the local model: how near the nearest row is, and how far that is from the usual one, for what resembles everything
+    says nothing; the weights are fitted. By words or another model: how many of the question's words one row has, and how far
+    the best row stands above rows that nobody asks for. Of a long question no row has most of the words.
+
+    terms: how many words and characters of the question are searched
+    """
+    import numpy as np
+
+    totals = np.concatenate([each.total[each.total >= 0] for each in found]) if found else np.empty(0)
+    if not len(totals):
+        return 0.0
+    # Of fewer rows the last may well be an answer, too
+    usual = np.partition(totals, -USUAL)[-USUAL] if len(totals) >= USUAL else totals.min() / 2
+    words = max(float(each.parts["words"].max()) for each in found if len(each.ns)) * scale.whole(scale.best)
+    sure = STEEP * (words + STANDING_OUT * float(totals.max() - usual) + LONG * math.log1p(terms) - ENOUGH)
+    judged = bool(scale.near) and scale.calibrated
+    if judged:
+        near = WITH_VECTORS["sure"] + sum(WITH_VECTORS[name] * value for name, value in nearness(scale).items())
+        sure = max(near, sure) if words >= MOST else near
+    found_sure = 1 / (1 + math.exp(-sure))
+    few = scale.near and sum(len(each.ns) for each in found) < (FEWER if judged else FEW_TO_JUDGE)
+    return max(found_sure, UNJUDGED) if few else found_sure
+
+
+def nearness(scale: Scale) -> Mapping[str, float]:
+    """Return what vectors tell: `near`, the best resemblance, and `nearer`, in standard deviations above where it begins."""
+    none, most = scale.near or (0.0, 0.0)
+    return {"near": most, "nearer": (most - none) / scale.spread}
 
 
 def freshness(said_at: np.ndarray, sessions: np.ndarray) -> np.ndarray:
