@@ -64,3 +64,13 @@ def test_closing_forgets():
     model.embed(["a"], "query")
 
     assert (2, True) == (len(model.inner.asked), model.inner.closed)
+
+
+def test_what_else_a_model_knows_of_itself_is_asked_of_it():
+    """The means of scripts, and whether confidence was fitted to it; a model without them has none."""
+    model = Counting()
+    plain = Cached(model).calibrated, Cached(model).common
+    model.calibrated, model.common = True, lambda: "means"
+
+    assert (False, None) == plain
+    assert (True, "means") == (Cached(model).calibrated, Cached(model).common())

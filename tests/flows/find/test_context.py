@@ -139,9 +139,33 @@ def test_a_context_says_what_it_was_found_without(tmp_path):
 
 
 class Calibrated(Hashed):
-    """A model whose resemblances confidence was fitted to."""
+    """A model whose resemblances confidence was fitted to; to numbers in questions it is blind."""
 
     calibrated = True
+
+    def embed(self, texts, role):
+        return super().embed([text.replace("4471", "π") if role == "query" else text for text in texts], role)
+
+
+TEXTS = (
+    "Mondays I swim",
+    "我游泳课在周三",
+    "The locker code is 4471",
+    "We moved to Oslo",
+    "预算是三万元",
+    "Dentist at nine",
+    *"abcdef",
+)
+
+
+@pytest.fixture
+def swimmer(tmp_path):
+    """A memory of a few turns; the model knows that to swim is exercise."""
+    model = Calibrated(known={"exercis": "swim"}, dimensions=1_024)
+    with Memory(tmp_path / "home", owner="user:mei", embedder=model, auto_recall="always") as memory:
+        memory.record([{"role": "user", "content": text, "session": "s"} for text in TEXTS])
+        memory.admin.embed()
+        yield memory
 
 
 @pytest.mark.parametrize(
@@ -152,35 +176,22 @@ class Calibrated(Hashed):
         ("What do I do for exercise?", True),  # the model knows it
         ("我的游泳课？", True),
         ("What did I say yesterday?", True),  # a time says enough
-        ("4471?", True),  # it has the words, whatever the model makes of them
+        ("4471?", True),  # the turn has the words, whatever the model makes of them
     ],
 )
-def test_what_nothing_comes_near_gets_nothing(tmp_path, asked, fits):
+def test_what_nothing_comes_near_gets_nothing(swimmer, asked, fits):
     """The prompt stays empty, and a line says so; `recall` shows the closest all the same."""
-    model = Calibrated(known={"exercis": "swim"}, dimensions=1_024)
-    texts = [
-        "Mondays I swim",
-        "我游泳课在周三",
-        "The locker code is 4471",
-        "We moved to Oslo",
-        "预算是三万元",
-        "Dentist at nine",
-        *"abcdef",
-    ]
-    with Memory(tmp_path / "home", owner="user:mei", embedder=model) as memory:
-        memory.record([{"role": "user", "content": text, "session": "s"} for text in texts])
-        memory.admin.embed()
-        packed, found = memory.context(asked), memory.recall(asked)
+    packed, found, prompt = swimmer.context(asked), swimmer.recall(asked), swimmer.prompts.build(asked)
 
-    assert fits is found.fits is bool(packed.hits)
+    assert fits is found.fits is bool(packed.hits) is bool(prompt.hits)
     assert fits is not any("nothing in memory comes near" in line for line in packed.diagnostics)
+    assert packed.diagnostics == prompt.diagnostics
 
 
-def test_while_vectors_are_missing_nothing_is_left_out(tmp_path):
+def test_while_vectors_are_missing_nothing_is_left_out(swimmer):
     """What has no vector yet may be the answer."""
-    with Memory(tmp_path / "home", owner="user:mei", embedder=Calibrated()) as memory:
-        memory.record([{"role": "user", "content": f"turn {k} 第{k}", "session": "s"} for k in range(20)])
-        memory.admin.embed()
-        memory.record_turn("user", "Paris has a capital letter", session="s")
+    asked = "What is the capital of France?"
+    before = swimmer.recall(asked).fits
+    swimmer.record_turn("user", "The weather was fine", session="t")
 
-        assert memory.recall("What is the capital of France?").fits
+    assert (False, True) == (before, swimmer.recall(asked).fits)
