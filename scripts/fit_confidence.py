@@ -1,13 +1,13 @@
 """
-Fit the weights of confidence: `python scripts/fit_confidence.py DATA_FOLDER ADAPTER [--check]`, with the local model
+Fit the weights of confidence: `python scripts/fit_confidence.py ADAPTER [--check]`, with the local model
 
 Examples are questions that a memory answers, the same where the sessions of the evidence are forgotten, and questions that
 nothing there ever answered: near misses, matters of another person, general knowledge. They come from homes of 20, 60 and 250
-turns of bench/pairs, the bilingual set, and RealMem and LifeBench of the data folder.
+turns of bench/pairs, and from the bilingual set.
 
-ADAPTER is one that was trained without the authors in HELD, so that their questions are new to it:
-see docs/decisions/0078-adapter.md. The weights are those of a logistic regression in which each set
-counts alike; then the score is shifted so that nine in ten answerable questions get half.
+ADAPTER is one that was trained without the authors in HELD, so that their questions are new to it: what
+`train_adapter.py FOLDER --check bench/pairs/talk-[3456].jsonl --steps 200 --out ADAPTER` writes. The weights are those of a
+logistic regression in which each set counts alike; then the score is shifted so that nine in ten answerable questions get half.
 
 With --check nothing is written: each set is judged with the weights of the others.
 """
@@ -39,7 +39,6 @@ from yiku.rules.finding import fuse  # noqa: E402
 WEIGHTS = ROOT / "src" / "yiku" / "rules" / "finding" / "confidence_weights.py"
 HELD = ("talk-3.jsonl", "talk-4.jsonl", "talk-5.jsonl", "talk-6.jsonl")  # of bench/pairs
 SIZES = (20, 60, 250)  # turns of a home
-REAL = {"realmem_dev.json.xz": 60, "lifebench_zh_dev.json.xz": 60}  # questions of each case
 GENERAL = (
     "what is the capital of France?",
     "how many bones does a human have",
@@ -119,13 +118,10 @@ def of_authors() -> Iterator[tuple[str, Case, int]]:
                 yield f"{case.id} {size}", case, 400
 
 
-def of_others(folder: Path) -> Iterator[tuple[str, Case, int]]:
-    """The other sets likewise."""
+def of_others() -> Iterator[tuple[str, Case, int]]:
+    """The bilingual set likewise."""
     for case in datasets.read(ROOT / "bench" / "bilingual" / "bilingual.json"):
         yield "bilingual", case, 150
-    for name, most in REAL.items():
-        for case in datasets.read(folder / name):
-            yield name.partition("_")[0], case, most
 
 
 def examples(cases: Iterator[tuple[str, Case, int]], captured: list[Mapping[str, float]], cached: Any | None) -> Iterator[Example]:
@@ -197,7 +193,7 @@ def check(some: Sequence[Example]) -> None:
         )
 
 
-def all_examples(folder: Path, held_out: Path) -> list[Example]:
+def all_examples(held_out: Path) -> list[Example]:
     """Gather the examples; the held authors are asked with the adapter that was trained without them."""
     captured: list[Mapping[str, float]] = []
     real = fuse.nearness
@@ -209,7 +205,7 @@ def all_examples(folder: Path, held_out: Path) -> list[Example]:
     fuse.nearness, shipped = noting, adapter.FILE
     some: list[Example] = []
     try:
-        for file, cases in ((held_out, of_authors()), (shipped, of_others(folder))):
+        for file, cases in ((held_out, of_authors()), (shipped, of_others())):
             adapter.FILE = file
             with quality.embedder(quality.Options(search="local")) as cached:
                 some += examples(cases, captured, cached)
@@ -227,11 +223,10 @@ def write(weights: Mapping[str, float]) -> None:
 def main() -> None:
     """Fit, and write or judge the weights."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", type=Path)
     parser.add_argument("adapter", type=Path)
     parser.add_argument("--check", action="store_true")
     given = parser.parse_args()
-    some = all_examples(given.folder, given.adapter)
+    some = all_examples(given.adapter)
     if given.check:
         check(some)
     else:

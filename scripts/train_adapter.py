@@ -1,9 +1,10 @@
 """
-Train the adapter of the local model: `python scripts/train_adapter.py FOLDER [--steps 450] [--check FILE]`
+Train the adapter of the local model: `python scripts/train_adapter.py FOLDER [--steps 450] [--check FILE…] [--out FILE]`
 
 Needs torch (`pip install torch`) and the local model. FOLDER keeps what was reached, so that a run that was stopped goes
 on where it was; 450 steps take 25 minutes on two idle cores. Examples are the turns of bench/pairs, each with the questions
-that it answers and near misses. With --check FILE nothing is written: it trains without that author, and asks their questions.
+that it answers and near misses. With --check FILE… it trains without these authors, asks their questions, and writes only where
+--out says, which is what scripts/fit_confidence.py wants.
 
 The adapter is a pair of low-rank matrices beside each linear layer of the upper eight (LoRA). Each batch is a contrastive
 task: of all turns and near misses in it, find the one that answers the question, and of all questions the one that the
@@ -287,23 +288,25 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=450)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--check", type=Path, metavar="FILE")
+    parser.add_argument("--check", type=Path, nargs="+", default=[], metavar="FILE")
+    parser.add_argument("--out", type=Path, metavar="FILE")
     given = parser.parse_args()
     torch.set_num_threads(given.threads)
     torch.manual_seed(given.seed)
     given.folder.mkdir(parents=True, exist_ok=True)
     model, tokenizer = load()
-    files = [file for file in sorted(PAIRS.glob("*.jsonl")) if not given.check or not file.samefile(given.check)]
+    left_out = {file.resolve() for file in given.check}
+    files = [file for file in sorted(PAIRS.glob("*.jsonl")) if file not in left_out]
     read = examples(files, tokenizer)
     print(len(read), "turns,", sum(value.numel() for value in model.parameters()), "numbers to learn")
-    if given.check:
-        held = examples([given.check], tokenizer)
+    held = examples(given.check, tokenizer)
+    if held:
         check(model, held)
     train(model, read, given.folder, steps=given.steps, seed=given.seed)
-    if given.check:
+    if held:
         check(model, held)
-    else:
-        write(model, adapter.FILE)
+    if given.out or not held:
+        write(model, given.out or adapter.FILE)
 
 
 if __name__ == "__main__":
