@@ -97,9 +97,11 @@ def ask(served: Served, body: Any = INITIALIZE, method: str = "POST", path: str 
     with suppress(BrokenPipeError, ConnectionResetError):  # it has heard enough, and may have said so
         connection.endheaders(content, encode_chunked=isinstance(content, Iterator))
     answer = connection.getresponse()
-    found = Answer(answer.status, {name.lower(): value for name, value in answer.getheaders()}, answer.read(65_536))
+    said = b""
+    with suppress(ConnectionResetError):  # who is refused unread is cut off: of the answer what came before that counts
+        said = answer.read(65_536)
     connection.close()
-    return found
+    return Answer(answer.status, {name.lower(): value for name, value in answer.getheaders()}, said)
 
 
 @asynccontextmanager
