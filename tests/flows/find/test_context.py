@@ -195,3 +195,19 @@ def test_while_vectors_are_missing_nothing_is_left_out(swimmer):
     swimmer.record_turn("user", "The weather was fine", session="t")
 
     assert (False, True) == (before, swimmer.recall(asked).fits)
+
+
+def test_where_notes_alone_have_vectors_they_say_what_is_near(tmp_path):
+    """The turns were said since, and have none yet."""
+    folder = tmp_path / "home" / "documents"
+    with Memory(tmp_path / "home", owner="user:mei", embedder=Calibrated(dimensions=1_024)) as memory:
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "pool.md").write_text("# Pool\n\nThe old baths open at six.\n\n# 泳池\n\n周三下午有课。\n", encoding="utf-8")
+        memory.notes.sync()
+        memory.admin.embed()
+        memory.record([{"role": "user", "content": text, "session": "s"} for text in TEXTS])
+        found = memory.recall("When do the old baths open?")
+
+    assert "The old baths open at six." in found[0].text
+    assert found.fits
+    assert 0.5 <= found.confidence <= 1

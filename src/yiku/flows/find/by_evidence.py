@@ -79,8 +79,12 @@ def by_evidence(query: Query) -> Found:
                 if visible.any()
                 else None
             )
-    scale = fuse.scale([each.scores for each in words.values()], near, carries_on=query.question.carries_on)
-    scale = replace(scale, calibrated=asked is not None and asked.calibrated)
+    scale = fuse.scale(
+        [each.scores for each in words.values()],
+        near,
+        carries_on=query.question.carries_on,
+        calibrated=asked is not None and asked.calibrated,
+    )
     shares = None if near is None else (near.ns, near.memories, scale.of_vectors(near.alike))
     dropped = {term for each in words.values() for term in each.dropped}
     evidence = {}
@@ -288,7 +292,7 @@ def _in_windows(columns: TurnColumns, windows: Sequence[Any]) -> np.ndarray:
     inside = np.zeros(len(columns.ns))
     for window in windows:
         since, until = (int(at.timestamp() * MICROSECONDS) for at in (window.since, window.until))
-        for days, share in reversed([*enumerate((1.0, *TOLD_AFTER))]):
+        for days, share in enumerate((1.0, *TOLD_AFTER)):
             within = (columns.said_at >= since) & (columns.said_at < until + days * fuse.DAY_MICROSECONDS)
             inside[within] = np.maximum(inside[within], share)
     return inside

@@ -29,8 +29,8 @@ def by_notes(query: Query, talk: Found) -> Found:
     near = None if talk.asked is None else near_to(query, talk.asked, of_notes(talk.asked.space), {"note": words})
     if not len(words.ns) and near is None:
         return Found(dropped_terms=words.dropped)
-    scale = _scale(talk, fuse.scale([words.scores], near, carries_on=query.question.carries_on))
-    scale = replace(scale, calibrated=talk.asked is not None and talk.asked.calibrated)
+    calibrated = talk.asked is not None and talk.asked.calibrated
+    scale = _scale(talk, fuse.scale([words.scores], near, carries_on=query.question.carries_on, calibrated=calibrated))
     every = words.ns if near is None else numbers.distinct(np.concatenate([words.ns, near.ns]))[0]
     shares = spread(every, words.ns, scale.of_words(words.scores), 0.0)
     vectors = None
@@ -54,7 +54,9 @@ def _scale(talk: Found, notes_scale: fuse.Scale) -> fuse.Scale:
     """Return the scale of turns and statements; that of notes alone if no turn or statement was scored."""
     if talk.scale is None or not any(len(each.ns) for each in talk.evidence.values()):
         return notes_scale
-    return talk.scale if talk.scale.near is not None else replace(talk.scale, near=notes_scale.near)
+    if talk.scale.near is not None:
+        return talk.scale
+    return replace(talk.scale, near=notes_scale.near, spread=notes_scale.spread, calibrated=notes_scale.calibrated)
 
 
 def _in_time(query: Query, note: Note) -> bool:

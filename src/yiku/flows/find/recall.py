@@ -135,7 +135,7 @@ def _answer(query: Query, found: Found, notes: Found) -> Hits:
     exact = max((hit.relevance for hit in answer.hits if "slot" in hit.routes), default=0.0)  # what is asked for, word for word
     sure = max(_confidence(query, found, answer), _confidence(query, notes, answer), exact) if answer.hits else 0.0
     diagnostics = (*found.diagnostics, *answer.diagnostics, *left_out(query.handle, query.scopes))
-    judged = found.scale is not None and found.scale.near is not None and found.scale.calibrated and not found.diagnostics
+    judged = found.scale is not None and found.scale.calibrated and not found.diagnostics
     asks_more = query.question.windows or any(index == "attachment" for index, _ in found.candidates)  # for a time, a file
     fits = sure >= fuse.TOO_FAR or not judged or bool(asks_more)
     return Hits(answer.hits, explanation, diagnostics, round(sure, 4), fits)

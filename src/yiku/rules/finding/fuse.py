@@ -83,7 +83,7 @@ class Scale:
     two_scripts: whether there are texts of both, with spaces and without, and none has all words of the question
     carries_on:  whether the question is a message in the middle of a matter
     spread: the standard deviation of the resemblance
-    calibrated: whether confidence was fitted to what this model calls near
+    calibrated: whether anything has vectors, and confidence was fitted to what their model calls near
     """
 
     best: float
@@ -115,7 +115,7 @@ class Scale:
         return found
 
 
-def scale(scores: Sequence[np.ndarray], near: Similar | None, *, carries_on: bool = False) -> Scale:
+def scale(scores: Sequence[np.ndarray], near: Similar | None, *, carries_on: bool = False, calibrated: bool = False) -> Scale:
     """
     Return the scale of a question from all word scores and similarities.
 
@@ -133,7 +133,7 @@ def scale(scores: Sequence[np.ndarray], near: Similar | None, *, carries_on: boo
     none = float(measured.mean()) - FLOOR_SDS * spread
     fewer = min(int(np.count_nonzero(near.is_cjk)), int(np.count_nonzero(~near.is_cjk)))
     two_scripts = best < ALL_ITS_WORDS and fewer > SECOND * len(near.is_cjk)
-    return Scale(best, (none, float(measured.max())), two_scripts, carries_on, spread)
+    return Scale(best, (none, float(measured.max())), two_scripts, carries_on, spread, calibrated)
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,12 +206,11 @@ def confidence(scale: Scale, found: Sequence[Evidence], terms: int) -> float:
     usual = np.partition(totals, -USUAL)[-USUAL] if len(totals) >= USUAL else totals.min() / 2
     words = max(float(each.parts["words"].max()) for each in found if len(each.ns)) * scale.whole(scale.best)
     sure = STEEP * (words + STANDING_OUT * float(totals.max() - usual) + LONG * math.log1p(terms) - ENOUGH)
-    judged = bool(scale.near) and scale.calibrated
-    if judged:
+    if scale.calibrated:
         near = WITH_VECTORS["sure"] + sum(WITH_VECTORS[name] * value for name, value in nearness(scale).items())
         sure = max(near, sure) if words >= MOST else near
     found_sure = 1 / (1 + math.exp(-sure))
-    few = scale.near and sum(len(each.ns) for each in found) < (FEWER if judged else FEW_TO_JUDGE)
+    few = scale.near and sum(len(each.ns) for each in found) < (FEWER if scale.calibrated else FEW_TO_JUDGE)
     return max(found_sure, UNJUDGED) if few else found_sure
 
 
