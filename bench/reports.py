@@ -109,16 +109,17 @@ def confidence(rows: Sequence[Any]) -> dict[str, float] | None:
     if not pairs:
         return None
     present, absent = zip(*pairs, strict=True)
-    threshold, share = caught(present, absent)
-    return {"questions": len(pairs), "auroc": auroc(present, absent), "caught": 100 * share, "threshold": threshold}
+    return _apart(present, absent)
 
 
 def told_apart(rows: Sequence[Any], nothing: Sequence[Any]) -> dict[str, float] | None:
     """How well confidence tells questions that have an answer from others that nothing answers."""
     present = [row.confidence[0] for row in rows if row.confidence is not None]
     absent = [row.confidence for row in nothing]
-    if not (present and absent):
-        return None
+    return _apart(present, absent) if present and absent else None
+
+
+def _apart(present: Sequence[float], absent: Sequence[float]) -> dict[str, float]:
     threshold, share = caught(present, absent)
     return {"questions": len(absent), "auroc": auroc(present, absent), "caught": 100 * share, "threshold": threshold}
 
