@@ -8,12 +8,16 @@ from __future__ import annotations
 
 import platform
 import sys
+from typing import TYPE_CHECKING, Literal
 
 from yiku.errors import ModelUnavailable, SettingsError
 from yiku.models.api import ChatModel, Embedder, Progress, Reranker
 from yiku.models.cached import Cached
 from yiku.models.prepare import installed
 from yiku.types import Settings
+
+if TYPE_CHECKING:
+    from yiku.models.endpoint import Endpoint
 
 _NO_WHEEL = "the local model has no package for this machine: set embed_url and embed_model to use an endpoint"
 
@@ -29,14 +33,14 @@ def embedder(settings: Settings, *, progress: Progress | None = None) -> tuple[E
         case "words":
             return None, None
         case "api":
-            return _endpoint(settings), None
+            return _api(settings), None
         case "local":
             if missing := _missing():
                 raise ModelUnavailable(missing)
             return _local(settings, progress), None
     if settings.embed_url:
         try:
-            return _endpoint(settings), None
+            return _api(settings), None
         except SettingsError as error:
             return None, f"search by words only: {error.detail}"
     if missing := _missing():
@@ -48,34 +52,17 @@ def chat(settings: Settings) -> ChatModel | None:
     """Return the chat model, if an endpoint is set. Raises SettingsError for an incomplete one."""
     if not settings.chat_url:
         return None
-    if not settings.chat_model:
-        raise SettingsError("an endpoint for chat needs chat_model, which is not set")
+    endpoint = _endpoint(settings, "chat", "chat")
     from yiku.models.chat import ApiChat
-    from yiku.models.endpoint import Endpoint
 
-    endpoint = Endpoint(
-        url=settings.chat_url,
-        model=settings.chat_model,
-        key=settings.chat_key.reveal() if settings.chat_key else "",
-        timeout_s=settings.chat_timeout_s,
-    )
     return ApiChat(endpoint, max_tokens=settings.chat_max_tokens)
 
 
 def reranker(settings: Settings) -> Reranker:
     """Return the reranker of an endpoint. Raises SettingsError for an incomplete one."""
-    if not settings.rerank_url or not settings.rerank_model:
-        missing = "rerank_model" if settings.rerank_url else "rerank_url"
-        raise SettingsError(f"an endpoint for reranking needs {missing}, which is not set")
-    from yiku.models.endpoint import Endpoint
+    endpoint = _endpoint(settings, "rerank", "reranking")
     from yiku.models.rerank import ApiReranker
 
-    endpoint = Endpoint(
-        url=settings.rerank_url,
-        model=settings.rerank_model,
-        key=settings.rerank_key.reveal() if settings.rerank_key else "",
-        timeout_s=settings.rerank_timeout_s,
-    )
     return ApiReranker(endpoint)
 
 
@@ -95,19 +82,10 @@ def _local(settings: Settings, progress: Progress | None) -> Embedder:
     return Cached(LocalE5(progress=progress, vocab=settings.local_vocab))
 
 
-def _endpoint(settings: Settings) -> Embedder:
-    if not settings.embed_url or not settings.embed_model:
-        missing = "embed_model" if settings.embed_url else "embed_url"
-        raise SettingsError(f"an endpoint for embeddings needs {missing}, which is not set")
+def _api(settings: Settings) -> Embedder:
+    endpoint = _endpoint(settings, "embed", "embeddings")
     from yiku.models.embed import ApiEmbedder
-    from yiku.models.endpoint import Endpoint
 
-    endpoint = Endpoint(
-        url=settings.embed_url,
-        model=settings.embed_model,
-        key=settings.embed_key.reveal() if settings.embed_key else "",
-        timeout_s=settings.embed_timeout_s,
-    )
     made = ApiEmbedder(
         endpoint,
         dimensions=settings.embed_dimensions,
@@ -116,3 +94,14 @@ def _endpoint(settings: Settings) -> Embedder:
         batch=settings.embed_batch,
     )
     return Cached(made)
+
+
+def _endpoint(settings: Settings, prefix: Literal["embed", "rerank", "chat"], purpose: str) -> Endpoint:
+    """Return the endpoint that the settings of a prefix describe. Raises SettingsError if its address or model is not set."""
+    url, model, key, timeout_s = (getattr(settings, f"{prefix}_{part}") for part in ("url", "model", "key", "timeout_s"))
+    if not url or not model:
+        missing = f"{prefix}_model" if url else f"{prefix}_url"
+        raise SettingsError(f"an endpoint for {purpose} needs {missing}, which is not set")
+    from yiku.models.endpoint import Endpoint
+
+    return Endpoint(url=url, model=model, key=key.reveal() if key else "", timeout_s=timeout_s)
