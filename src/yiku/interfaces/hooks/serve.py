@@ -109,10 +109,8 @@ class Answering:
     def _load(self) -> None:
         """Load what is needed for an answer before the first one is due."""
         try:
-            never = (
-                None if self._memory.settings.rerank == "off" else "1970-01-02"
-            )  # so that nothing is found, and sent to an endpoint
-            self._memory.recall("warm up", limit=1, as_of=never)
+            reranks = self._memory.settings.rerank != "off"  # then nothing may be found: it would be sent to the endpoint
+            self._memory.recall("warm up", limit=1, as_of="1970-01-02" if reranks else None)
         except Exception as error:
             logger.warning("hooks may wait for their first answer: %s", type(error).__name__)
 
