@@ -26,9 +26,10 @@ from typing import Any
 import numpy as np
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(ROOT / "src"), str(ROOT / "bench")]
+sys.path[:0] = [str(ROOT / "src"), str(ROOT / "bench"), str(ROOT / "scripts")]
 
 import datasets  # noqa: E402  (after the path)
+import fit_supersede  # noqa: E402
 import metrics  # noqa: E402
 import quality  # noqa: E402
 from datasets import Case, Question, Session, Turn  # noqa: E402
@@ -163,13 +164,7 @@ def fitted(some: Sequence[Example]) -> dict[str, float]:
     groups = [(one.of, one.answered) for one in some]
     share = {group: groups.count(group) for group in {*groups}}
     mass = np.array([1000 / len(share) / share[group] for group in groups])
-    weights = np.zeros(1 + len(names))
-    ridge = RIDGE * np.diag([0.0, *[1.0] * len(names)])
-    for _ in range(STEPS):
-        likely = 1 / (1 + np.exp(-table @ weights))
-        slope = table.T @ (mass * (likely - right)) + ridge @ weights
-        bend = (table * (mass * likely * (1 - likely))[:, None]).T @ table + ridge
-        weights -= np.linalg.solve(bend, slope)
+    weights = fit_supersede.logistic(table, right, mass, RIDGE * np.diag([0.0, *[1.0] * len(names)]), STEPS)
     found = dict(zip(["sure", *names], weights.tolist(), strict=True))
     scores = sorted(score(found, one) for one in some if one.answered)
     return found | {"sure": found["sure"] - scores[int((1 - KEPT) * len(scores))]}

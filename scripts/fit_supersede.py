@@ -203,14 +203,20 @@ class Table:
 
     def fitted(self, rows: NDArray[np.bool_]) -> NDArray[np.float64]:
         """The weights that predict best which of these pairs supersede: logistic regression by Newton's method."""
-        have, yes, counts = self.have[rows], self.yes[rows], self.counts[rows]
-        weights = np.zeros(len(self.names))
-        for _ in range(STEPS):
-            likely = 1 / (1 + np.exp(-have @ weights))
-            slope = have.T @ (counts * (likely - yes)) + RIDGE * weights
-            bend = (have * (counts * likely * (1 - likely))[:, None]).T @ have + RIDGE * np.eye(len(weights))
-            weights = weights - np.linalg.solve(bend, slope)
-        return weights
+        return logistic(self.have[rows], self.yes[rows], self.counts[rows], RIDGE * np.eye(len(self.names)), STEPS)
+
+
+def logistic(
+    have: NDArray[Any], yes: NDArray[Any], counts: NDArray[np.float64], ridge: NDArray[np.float64], steps: int
+) -> NDArray[np.float64]:
+    """Return the weights of a logistic regression by so many steps of Newton's method."""
+    weights = np.zeros(have.shape[1])
+    for _ in range(steps):
+        likely = 1 / (1 + np.exp(-have @ weights))
+        slope = have.T @ (counts * (likely - yes)) + ridge @ weights
+        bend = (have * (counts * likely * (1 - likely))[:, None]).T @ have + ridge
+        weights = weights - np.linalg.solve(bend, slope)
+    return weights
 
 
 def fitted(pairs: Sequence[Pair], holding: int) -> tuple[dict[str, float], float]:
