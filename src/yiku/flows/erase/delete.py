@@ -1,5 +1,5 @@
 """
-Delete the planned rows in one transaction, relink their neighbours, and write tombstones.
+Delete the rows of an erasure plan in one transaction, relink version chains, write keyed-hash tombstones.
 
 A tombstone is a keyed hash of what must not come back; nobody can read the words from it.
 """
@@ -31,7 +31,6 @@ from yiku.types import (
     Expect,
     Memories,
     RedactedTurn,
-    SemanticMemory,
     State,
     Tokens,
     Turn,
@@ -159,9 +158,9 @@ def _relink_slots(handle: Handle, plan: ErasurePlan) -> list[Change]:
     return changes
 
 
-def _clear_flags(handle: Handle, plan: ErasurePlan) -> list[tuple[SemanticMemory, Mapping[str, Any]]]:
+def _clear_flags(handle: Handle, plan: ErasurePlan) -> list[conflict.Update]:
     """Clear conflict flags that deleted statements caused; restated ones keep theirs."""
-    changed: list[tuple[SemanticMemory, Mapping[str, Any]]] = []
+    changed: list[conflict.Update] = []
     for rival, columns in clear_flags(handle, plan.statements.gone):
         remaining = [plan.statements.retold[id].id for id in rival.flagged_with if id in plan.statements.retold]
         flagged = (*columns["flagged_with"], *remaining)
@@ -169,12 +168,12 @@ def _clear_flags(handle: Handle, plan: ErasurePlan) -> list[tuple[SemanticMemory
     return changed
 
 
-def _relink_others(handle: Handle, plan: ErasurePlan) -> list[tuple[SemanticMemory, Mapping[str, Any]]]:
+def _relink_others(handle: Handle, plan: ErasurePlan) -> list[conflict.Update]:
     """Point versions outside a slot's chain to the next remaining one, or none."""
     gone, retold = {memory.id: memory for memory in plan.statements.gone}, plan.statements.retold
     lines = sorted({memory.line for memory in plan.statements.gone})
     rest = [row for line in lines for row in handle.store.memories(handle.own(), Memories(line=line)) if row.id not in gone]
-    changed: list[tuple[SemanticMemory, Mapping[str, Any]]] = []
+    changed: list[conflict.Update] = []
     for row in rest:
         successor, passed = row.superseded_by, set[str]()
         while successor in gone and successor not in retold:

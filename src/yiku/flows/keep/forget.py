@@ -86,9 +86,7 @@ def restore(handle: Handle, id: str) -> Forgotten:
         present = _present(handle, found)
         unsaid = [row for row in back if row.method != "told" and row.origin is not Origin.USER]  # nobody had confirmed it
         if unsaid:
-            updates: list[tuple[SemanticMemory, Mapping[str, Any]]] = [
-                (row, {"state": State.CANDIDATE, "reason": None}) for row in unsaid
-            ]
+            updates: list[conflict.Update] = [(row, {"state": State.CANDIDATE, "reason": None}) for row in unsaid]
         else:
             updates = conflict.rejoin(back, present)
         updates = [(row, {**columns, **_without_end(row, handle)}) for row, columns in updates]
@@ -141,9 +139,9 @@ def derived_only_from(handle: Handle, ids: set[str], states: Sequence[State]) ->
     return [*only_derived.values()], [memory for memory in derived if memory.n not in only_derived]
 
 
-def relink_neighbours(handle: Handle, gone: Sequence[SemanticMemory]) -> list[tuple[SemanticMemory, Mapping[str, Any]]]:
+def relink_neighbours(handle: Handle, gone: Sequence[SemanticMemory]) -> list[conflict.Update]:
     """Return the changes that relink the neighbours of a removed version."""
-    updates: list[tuple[SemanticMemory, Mapping[str, Any]]] = []
+    updates: list[conflict.Update] = []
     ns = {memory.n for memory in gone}
     for slot in {memory.slot for memory in gone if memory.slot}:
         versions = handle.store.memories(handle.own(), Memories(slot=slot, states=(State.ACTIVE,)))
@@ -152,7 +150,7 @@ def relink_neighbours(handle: Handle, gone: Sequence[SemanticMemory]) -> list[tu
     return updates
 
 
-def clear_flags(handle: Handle, gone: Sequence[SemanticMemory]) -> list[tuple[SemanticMemory, Mapping[str, Any]]]:
+def clear_flags(handle: Handle, gone: Sequence[SemanticMemory]) -> list[conflict.Update]:
     """Return the changes that clear the conflict flags a removed memory caused."""
     ids = {memory.id for memory in gone}
     named = {id for memory in gone for id in memory.flagged_with} - ids

@@ -8,7 +8,7 @@ something beside, is a statement like any other.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -39,7 +39,7 @@ from yiku.types import (
     UpdateMemory,
 )
 
-Updated = Callable[[Sequence[tuple[SemanticMemory, Mapping[str, Any]]]], None]
+Updated = Callable[[Sequence[conflict.Update]], None]
 LOOKED_AT = 60  # statements, the last told first
 _NO_SLOT: dict[str, Any] = dict.fromkeys(("subject", "predicate", "object", "cardinality", "slot"))
 NOTHING = "it takes back what was said, and nothing was said in this session"
@@ -145,7 +145,7 @@ def _applied(
     left = [row for row in chain if row.n != target.n]
     rows = {row.n: row for row in (target, *left)}
 
-    def change(updates: Sequence[tuple[SemanticMemory, Mapping[str, Any]]]) -> None:
+    def change(updates: Sequence[conflict.Update]) -> None:
         for row, wanted in updates:
             rows.setdefault(row.n, row)
             columns.setdefault(row.n, {}).update(wanted)

@@ -27,6 +27,7 @@ from yiku.flows.keep.forget import FORGOTTEN
 from yiku.flows.keep.undo import RUN, UNDONE
 from yiku.flows.learn import by_rules
 from yiku.flows.learn.store_draft import Result, counted, troubles
+from yiku.rules.deciding.conflict import Update
 from yiku.rules.deciding.history import RETRACTED
 from yiku.rules.deciding.slots import index_tokens
 from yiku.rules.learning import reread
@@ -61,7 +62,6 @@ BY_HAND = frozenset(("update", "confirm", "restore", "undo"))  # operations afte
 TAKEN_OUT = (FORGOTTEN, RETRACTED, UNDONE)  # how the reasons begin of what somebody took out of memory
 
 Progress = Callable[[int, int], object]
-Update = tuple[SemanticMemory, Mapping[str, Any]]  # a row as it is, and the columns that change
 
 
 @dataclass(frozen=True, slots=True)

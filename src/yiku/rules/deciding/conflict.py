@@ -28,6 +28,7 @@ from yiku.types import Cardinality, Confirmed, ConflictSet, Flagged, New, Past, 
 CONFIDENCE_STEP = 0.5  # of what is missing to 1, by each confirmation
 CONFLICT = "conflict"
 VERSION = "version"
+Update = tuple[SemanticMemory, Mapping[str, Any]]  # a row as it is, and the columns that change
 _BETWEEN = re.compile(r"[\s，。！；：、…]+")
 _AROUND = ".,;:!?~\"'“”‘’「」『』()"
 
@@ -42,7 +43,7 @@ class Decision:
 
     outcome: New | Confirmed | Replaced | Past | Flagged
     adds: tuple[SemanticMemory, ...] = ()
-    updates: tuple[tuple[SemanticMemory, Mapping[str, Any]], ...] = ()
+    updates: tuple[Update, ...] = ()
     source_for: SemanticMemory | None = None
     moved: tuple[int, ...] = ()  # sources of the first updated row that now belong to an added one
 
@@ -122,7 +123,7 @@ def contradict(new: SemanticMemory, known: SemanticMemory) -> Decision:
 def _began_earlier(following: SemanticMemory, new: SemanticMemory, previous: SemanticMemory | None) -> Decision:
     """Move the beginning of the following version back to an earlier statement with the same content."""
     columns = {"said_at": new.said_at, "place": new.place, "valid_from": min(new.valid_from, following.valid_from)}
-    updates: list[tuple[SemanticMemory, Mapping[str, Any]]] = [(following, columns)]
+    updates: list[Update] = [(following, columns)]
     if previous is not None:
         updates.append((previous, {"valid_to": columns["valid_from"]}))
     return Decision(Confirmed(memory=following), updates=tuple(updates), source_for=following)
@@ -151,7 +152,7 @@ def _linked(
 ) -> Decision:
     """Insert a version into its chain: each points to the next and ends where that begins."""
     line = (previous or following or new).line
-    updates: list[tuple[SemanticMemory, Mapping[str, Any]]] = []
+    updates: list[Update] = []
     adds: list[SemanticMemory] = []
     second_half = None
     if previous is not None and previous.confirmed_at > new.said_at:
@@ -219,7 +220,7 @@ def same_object(one: SemanticMemory, other: SemanticMemory) -> bool:
     return alike and keys.tail(one.predicate or "") != VERSION  # 1.2 and 1.20 are one number, and two versions
 
 
-def rejoin(back: Sequence[SemanticMemory], present: Sequence[SemanticMemory]) -> list[tuple[SemanticMemory, Mapping[str, Any]]]:
+def rejoin(back: Sequence[SemanticMemory], present: Sequence[SemanticMemory]) -> list[Update]:
     """
     Return the updates that merge restored versions and present ones into one chain.
 
