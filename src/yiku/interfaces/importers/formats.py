@@ -12,13 +12,13 @@ import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from types import ModuleType
 
 from yiku.errors import InvalidInput
 from yiku.interfaces import importers
 from yiku.interfaces.importers import Member, Place, json_items, places
+from yiku.rules.text.once import once
 
 HEAD_BYTES = 1 << 17  # of a file, to learn its format
 _RESULTS = re.compile(r'[^\[]*?"results"\s*+:\s*+(?=\[)')  # what stands before the list
@@ -32,12 +32,12 @@ class Head:
     place: Place
     data: bytes
 
-    @cached_property
+    @once
     def text(self) -> str:
         """Its text."""
         return self.data.removeprefix(importers.BOM).decode("utf-8", "replace")
 
-    @cached_property
+    @once
     def objects(self) -> list[dict[str, str | None]]:
         """The keys of its first objects, with their texts; none where it is not JSON."""
         return json_items.first_objects(self.text) if self.text.lstrip()[:1] in ("{", "[") else []

@@ -11,12 +11,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cache, cached_property
+from functools import cache
 
 from yiku.rules.finding.supersede_weights import WEIGHTS
 from yiku.rules.statements.clause import AGENT, USER, Asked, Clause, Slot, Tense
 from yiku.rules.statements.subjects import is_person
 from yiku.rules.text.analyze import tokens
+from yiku.rules.text.once import once
 from yiku.rules.values import canonical
 
 _MANNER = ("hedged", "denied", "also", "many", "habit", "event", "possible", "bare", "slip", "jest", "rule", "alone")
@@ -59,7 +60,7 @@ class Answer:
     held: frozenset[str]
     rank: int
 
-    @cached_property
+    @once
     def when(self) -> tuple[datetime, int]:
         """When its statement was said, then its place."""
         return self.statement.said_at, self.statement.place
@@ -79,17 +80,17 @@ class Answer:
         """Whether something of the question stands in it."""
         return bool(self.slots or self.held)
 
-    @cached_property
+    @once
     def numbers(self) -> tuple[str, ...]:
         """Its amounts and times, as they were written."""
         return tuple(self.statement.text[v.start : v.end] for v in self.clause.values if v.sort in ("amount", "time"))
 
-    @cached_property
+    @once
     def stems(self) -> frozenset[str]:
         """The index terms of its words."""
         return frozenset(tokens(self.statement.text[self.clause.start : self.clause.end]).words)
 
-    @cached_property
+    @once
     def sorts(self) -> frozenset[str]:
         """The sorts of its values."""
         return frozenset(value.sort for value in self.clause.values)

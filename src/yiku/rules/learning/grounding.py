@@ -18,7 +18,6 @@ import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from functools import cached_property
 from itertools import groupby
 from textwrap import wrap
 from typing import Any, Literal, NamedTuple
@@ -34,6 +33,7 @@ from yiku.rules.statements.subjects import is_person
 from yiku.rules.statements.voices import sayings
 from yiku.rules.text.analyze import UNSPACED_RUN, language_of
 from yiku.rules.text.folding import folded
+from yiku.rules.text.once import once
 from yiku.rules.text.sentences import sentences
 from yiku.rules.text.words import Word, content, flags_of, words
 from yiku.rules.values import canonical
@@ -133,11 +133,11 @@ class _Part:
     clause: Clause | None = None
     own_voice: bool = True
 
-    @cached_property
+    @once
     def words(self) -> Sequence[Word]:
         return words(folded(self.text), 0, len(self.text), built_in())
 
-    @cached_property
+    @once
     def content(self) -> frozenset[str]:
         return content(self.words)
 
@@ -169,7 +169,7 @@ class _Part:
         """Whether a word of it says that something is over."""
         return any(word.flags & F.END and not word.flags & F.DENY for word in self.words)
 
-    @cached_property
+    @once
     def sides(self) -> tuple[frozenset[str], frozenset[str]]:
         """The content words that it affirms, and those that it denies: behind a denial, or all where it tells of an end."""
         begins = self.clause.start - self.start if self.clause else 0
@@ -238,16 +238,16 @@ class _Said:
     said_at: datetime
     called: tuple[_Part, ...] = ()
 
-    @cached_property
+    @once
     def content(self) -> frozenset[str]:
         return frozenset[str]().union(*(part.content for part in (*self.parts, *self.called)))
 
-    @cached_property
+    @once
     def unknown(self) -> str:
         """Runs without spaces that the lexicon does not know, in which a word is found wherever it stands."""
         return " ".join(word.text for part in (*self.parts, *self.called) for word in part.words if word.cjk and not word.known)
 
-    @cached_property
+    @once
     def forms(self) -> frozenset[str]:
         return frozenset(form for part in self.parts for form in _forms(part.text, self.said_at))
 
