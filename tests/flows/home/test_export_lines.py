@@ -19,6 +19,8 @@ DEEP: Any = "x"
 for _ in range(40):
     DEEP = [DEEP]
 OTHER = "01900000-0000-7000-8000-00000000000a"
+SPANLESS = {"origin": "user", "said_at": START.isoformat(), "recorded_at": START.isoformat(), "turn": OTHER}
+SPANS = {"start": 0}, {"end": 3}, {"start": 3, "end": 3}, {"turn": None, "start": 0, "end": 3}
 
 # What no line of that type may hold, by type and field: each value is refused by the name of its field.
 BAD: dict[str, dict[str, list[Any]]] = {
@@ -49,7 +51,7 @@ BAD: dict[str, dict[str, list[Any]]] = {
         "tags": ["茶", [""], [None], [["a"]]],
         "entities": [[5]],
         "relations": [[["a", "b"]], ["abc"], [["a", 1, "c"]]],
-        "sources": ["x", [5], [{"origin": "user"}]],
+        "sources": ["x", [5], [{"origin": "user"}], *([{**SPANLESS, **span}] for span in SPANS)],
         "pinned": [1, "yes"],
         "retrieved": [-1, 2**70, 0.5],
         "origin": ["god"],
@@ -83,7 +85,7 @@ BAD: dict[str, dict[str, list[Any]]] = {
     "scratchpad": {"overrides": [{"a": 5}, "x"], "recent": [[{"text": "x"}]], "updated_at": [FAR], "next_steps": ["x", [5]]},
     "attachment": {"filename": [5], "direction": ["sideways"], "content_base64": [5, "%"], "file_size": [-1]},
     "update": {"before": ["x"], "after": [{}, {"importance": 99}, {"scope_id": 2}], "memory": ["x", OTHER, None, 5]},
-    "source": {"source": [None, {"origin": "x"}, {"said_at": FAR}]},
+    "source": {"source": [None, {"origin": "x"}, {"said_at": FAR}, *({**SPANLESS, **span} for span in SPANS)]},
     "hide": {"turn": ["x", None, []], "after": ["x", FAR]},
 }
 

@@ -72,7 +72,10 @@ def parse(handle: Handle, kind: type[T], given: object) -> T:
     for entry in fields(kind):  # type: ignore[arg-type]
         if entry.default is MISSING and entry.default_factory is MISSING and given.get(entry.name) is None:
             raise InvalidInput(f"{entry.name} is missing")
-    return kind(**{name: field(handle, kind, name, value) for name, value in given.items()})
+    found = kind(**{name: field(handle, kind, name, value) for name, value in given.items()})
+    if isinstance(found, Source):
+        _check_span(found)
+    return found
 
 
 def field(handle: Handle, kind: type[Any], name: str, value: object) -> Any:
@@ -286,12 +289,14 @@ def made_of(line: Mapping[str, Any]) -> tuple[str, ...]:
 def source(handle: Handle, given: object) -> Source:
     """Parse one source of a memory."""
     with _field_errors("source"):
-        found = parse(handle, Source, given)
-        if (found.start is None) is not (found.end is None) or (found.start is not None and found.turn is None):
-            checks.refuse("start", "needs an end and a turn")
-        if found.start is not None and found.end is not None and not 0 <= found.start < found.end <= blobs.LONGEST_BYTES:
-            checks.refuse("end", f"must be above start, which must be 0 or more, not {found.start} and {found.end}")
-        return found
+        return parse(handle, Source, given)
+
+
+def _check_span(found: Source) -> None:
+    if (found.start is None) is not (found.end is None) or (found.start is not None and found.turn is None):
+        checks.refuse("start", "needs an end and a turn")
+    if found.start is not None and found.end is not None and not 0 <= found.start < found.end <= blobs.LONGEST_BYTES:
+        checks.refuse("end", f"must be above start, which must be 0 or more, not {found.start} and {found.end}")
 
 
 def sources(handle: Handle, given: object) -> tuple[Source, ...]:

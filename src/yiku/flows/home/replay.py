@@ -19,14 +19,14 @@ from typing import Any
 
 from yiku.errors import InvalidInput, Stale
 from yiku.flows.common import checks, tombstones
-from yiku.flows.common.handle import Handle, content_hash, retry_if_stale
+from yiku.flows.common.handle import Handle, content_hash
 from yiku.flows.common.turn_texts import tokens, tool_tokens
 from yiku.flows.home import export_lines, import_trust
 from yiku.flows.home.export import KINDS
+from yiku.flows.home.imported_chains import WAITING, join_chains, present_versions
 from yiku.flows.keep import attach
 from yiku.flows.keep.record import is_unique, unique_message_id
 from yiku.flows.learn import episodes
-from yiku.rules.deciding import conflict
 from yiku.rules.deciding.slots import index_tokens
 from yiku.rules.privacy import scopes
 from yiku.types import (
@@ -62,7 +62,6 @@ from yiku.types import (
 
 BATCH = 500  # changes a transaction
 BATCH_CHARS = 8_000_000
-WAITING = "imported: waits for its place among what is known"
 DOUBLE = "imported: another statement with the same words came in with it"
 KEPT_AS_IT_IS = "changed here since"  # the name under which changes are counted that this store does not take over
 ERASED = "erased"
@@ -177,7 +176,7 @@ class Replay:
         self.flush()
         if not self.dry_run:
             self._unlink()
-            _join_chains(self.handle)
+            join_chains(self.handle)
 
     def _unlink(self) -> None:
         """Unlink versions whose successor was not imported, to be linked later."""
@@ -442,7 +441,7 @@ class _Operation:
     def _meets_others(self, memory: SemanticMemory) -> bool:
         """Tell whether its slot or words have a version here from outside this export."""
         live = memory.superseded_by is None and memory.flag is None
-        present = _present(self.run.handle, memory)
+        present = present_versions(self.run.handle, memory)
         return any(
             row.id not in self.run.ours or (live and row.live and not row.flag and row.id not in self.retired) for row in present
         )
@@ -536,9 +535,6 @@ class _Operation:
         return any(same(row) and _comparable(row.before or {}) == _comparable(before) for row in found)
 
 
-# ------------------------------------------------------------------ giving what waits its place
-
-
 def _with_unique_id(turn: Turn, said_in: Mapping[str, str]) -> Turn:
     """Give a turn its own external id if another session uses it."""
     id = turn.external_id
@@ -556,41 +552,6 @@ def _set(record: Mapping[str, Any]) -> Mapping[str, Any]:
 def _place(memory: SemanticMemory) -> str:
     """Return a statement's slot, or words."""
     return memory.slot or memory.content_hash.hex()
-
-
-def _present(handle: Handle, memory: SemanticMemory) -> list[SemanticMemory]:
-    """Return active versions with the same slot or words."""
-    own = handle.own()
-    if not own:
-        return []
-    if memory.slot is not None:
-        return handle.store.memories(own, Memories(slot=memory.slot, states=(State.ACTIVE,), order="said"))
-    same = Memories(hash=memory.content_hash, states=(State.ACTIVE,), current=True)
-    return [row for row in handle.store.memories(own, same) if row.kind is memory.kind]
-
-
-def _join_chains(handle: Handle) -> None:
-    """Link imported and existing versions into one chain, in the order said."""
-    own = handle.own()
-    archived = handle.store.memories(own, Memories(states=(State.ARCHIVED,))) if own else []
-    places: dict[tuple[str | None, bytes, Kind | None], list[int]] = {}
-    for memory in archived:
-        if memory.reason == WAITING:
-            place = (memory.slot, b"", None) if memory.slot else (None, memory.content_hash, memory.kind)
-            places.setdefault(place, []).append(memory.n)
-    for ns in places.values():
-        retry_if_stale(handle, lambda ns=ns: _join_chain(handle, ns))  # type: ignore[misc]
-
-
-def _join_chain(handle: Handle, ns: Sequence[int]) -> None:
-    back = handle.store.memories(handle.own(), Memories(ns=ns))
-    present = _present(handle, back[0])
-    updates = conflict.rejoin(back, present)
-    changes = [
-        UpdateMemory(row.n, {"reason": None, **columns} if row in back else columns, index_tokens(row)) for row, columns in updates
-    ]
-    expect = Expect(rows={row.n: row.changed for row in (*back, *present)})
-    handle.store.apply(handle.writes(), changes, handle.cause("import", "joined in the order of saying"), expect)
 
 
 def _spanless(source: Source) -> Source:
