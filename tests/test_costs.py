@@ -8,6 +8,7 @@ from datetime import timedelta
 import pytest
 
 from yiku import Memory
+from yiku.store import byte_search
 
 SMALL, LARGE = 200, 2_000
 RATIO = 3.0  # a cost that grew with the rows would be ten times as high
@@ -125,3 +126,24 @@ def test_a_search_by_words_needs_nothing_and_costs_little(stores: dict[int, Memo
 
     assert [kept.id] == [hit.id for hit in stores[LARGE].recall("自行车")]
     assert promised({size: cost_ms(lambda memory=memory: memory.recall("tool77")) for size, memory in stores.items()}) < 20
+
+
+def test_an_erasure_reads_all_rows_as_often_with_many_sessions(tmp_path, monkeypatch):
+    """The transcript of each session has words that rows say, too; which of them these are is asked once, not for each file."""
+    read = byte_search.texts_in_rows
+    passes: dict[int, int] = {}
+    for sessions in (3, 30):
+        home = tmp_path / str(sessions)
+        with Memory(home, owner="user:mei") as memory:
+            for n in range(sessions):
+                memory.record_turn("user", f"Boat {n} lay in the harbour. 船在港口。", session=f"s{n}")
+        calls = []
+        monkeypatch.setattr(byte_search, "texts_in_rows", lambda *given, calls=calls: calls.append(given) or read(*given))
+        with Memory(home, owner="user:mei") as memory:
+            statement = memory.remember("The master of the harbour is called Gibra. 港口的主人叫吉布拉。").memory
+            receipt = memory.admin.erase(statement.id)
+        assert receipt.clean
+        assert any(place.name.endswith("other files") and int(place.name.split()[0]) >= sessions for place in receipt.places)
+        passes[sessions] = len(calls)
+
+    assert passes[3] == passes[30] > 0

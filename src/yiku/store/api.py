@@ -5,8 +5,8 @@ The public face of the store: all that flows may import from it.
 the numbers of the scopes that may be seen; no read crosses them. Each face has at most 25 verbs (tests/store/test_api.py);
 what each does is said where it stands.
 
-    this module    | what is imported: RECORD_KINDS, RECORD_TABLES, Erasures, Index, IdentityFile, Learning, Nights, Notes,
-                   | Reserve, SqliteStore, Store, Upkeep, Vectors, dumps, micros, moment, of_notes, offline,
+    this module    | what is imported: RECORD_KINDS, RECORD_TABLES, ByteNeedles, Erasures, Index, IdentityFile, Learning, Nights,
+                   | Notes, Reserve, SqliteStore, Store, Upkeep, Vectors, dumps, micros, moment, of_notes, offline,
                    | one_at_a_time, record_tokens, record_was, search_bytes, with_id
     Store          | rows: the one way to write, and reading: scope, scopes, apply, marks, exclusive, conflict_set, memories,
                    | count, version, turn, with_details, turns, unreadable, postings, columns, hidden, records,
@@ -21,8 +21,7 @@ what each does is said where it stands.
                    | texts_in_rows, needles_in_rows, found, scrub
     Store.upkeep   | the store as a whole: totals, copies, the way back to one: ensure_open, about, counts, review_counts, sql,
                    | merge, copied, since, restore, resume_numbering
-    Vectors        | vectors, in a file of their own: exist, progress_of, other_spaces, load, similar, build_files, add, forget,
-                   | remove, drop, keep_only, fits, fit, cached, cache, reset, close, start_over
+    Vectors        | vectors, in a file of their own: exist, progress_of, other_spaces, load, similar, build_files, add, forget, remove, drop, keep_only, fits, fit, cached, cache, reset, close, start_over
     IdentityFile   | which store a home has, and how far it came: read, clean_shutdown, write
     Reserve        | space for forgetting on a full disk: size, keep, release
     offline        | a database that no store has open: Depth, Findings, Tokenizers, check_backup, check_store, fsync,
@@ -35,6 +34,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from yiku.store.byte_search import Needles as ByteNeedles
 from yiku.store.byte_search import search as search_bytes
 from yiku.store.erase import with_id
 from yiku.store.gate import one_at_a_time
@@ -56,6 +56,7 @@ if TYPE_CHECKING:
 __all__ = [
     "RECORD_KINDS",
     "RECORD_TABLES",
+    "ByteNeedles",
     "Erasures",
     "IdentityFile",
     "Index",

@@ -1,5 +1,5 @@
 """
-Search the store's files for raw bytes through SQLite's VFS, and tell which of them some row still contains.
+Verify erasure: search the live database and WAL for raw bytes through SQLite's VFS, and rows for texts.
 
 The live files are read through SQLite's own file layer: to open them beside it and close them again would
 drop the locks of this process. What was found may also be what some row has a right to say: `texts_in_rows`
@@ -12,6 +12,7 @@ import re
 import sys
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
+from copy import copy
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -145,27 +146,35 @@ def fold(text: str) -> str:
     return unicodedata.normalize("NFC", _ACCENTS.sub("", decomposed))
 
 
-def search(pieces: Iterable[bytes], needles: Iterable[bytes]) -> tuple[int, set[bytes]]:
+class Needles:
     """
-    Search a stream of bytes; return its length and the needles found, also across chunk boundaries.
+    Byte strings to search for, prepared once for any number of searches; those under SHORTEST_BYTES are not looked for.
 
     Few are looked for one by one. Many in one pass: the first five to eight bytes at each place are hashed, and only
     where a needle begins with such a hash is it compared. What was found is looked for no more, so common words cost little.
     """
-    wanted = {needle for needle in needles if len(needle) >= SHORTEST_BYTES}
-    longest = max(map(len, wanted), default=1)
-    if len(wanted) <= FEW:
-        heads: list[_NeedleList] | list[_NeedlesByPrefix] = [_NeedleList(wanted)]
-    else:
-        heads = [_NeedlesByPrefix(wanted, size) for size in range(SHORTEST_BYTES, NUMBER_BYTES + 1)]
+
+    def __init__(self, needles: Iterable[bytes]) -> None:
+        wanted = {needle for needle in needles if len(needle) >= SHORTEST_BYTES}
+        self.count, self.longest = len(wanted), max(map(len, wanted), default=1)
+        if len(wanted) <= FEW:
+            self.heads: list[_NeedleList] | list[_NeedlesByPrefix] = [_NeedleList(wanted)]
+        else:
+            self.heads = [_NeedlesByPrefix(wanted, size) for size in range(SHORTEST_BYTES, NUMBER_BYTES + 1)]
+
+
+def search(pieces: Iterable[bytes], needles: Iterable[bytes] | Needles) -> tuple[int, set[bytes]]:
+    """Search a stream of bytes; return its length and the needles found, also across chunk boundaries."""
+    wanted = needles if isinstance(needles, Needles) else Needles(needles)
+    heads = [copy(head) for head in wanted.heads]
     total, found, tail = 0, set[bytes](), b""
     for piece in pieces:
         total += len(piece)
-        for start in range(0, len(piece), SLICE_BYTES) if len(found) < len(wanted) else ():
+        for start in range(0, len(piece), SLICE_BYTES) if len(found) < wanted.count else ():
             window = tail + piece[start : start + SLICE_BYTES]
             for group in heads:
                 found |= group.pop_found(window)
-            tail = window[max(0, len(window) - longest + 1) :]
+            tail = window[max(0, len(window) - wanted.longest + 1) :]
     return total, found
 
 
@@ -188,7 +197,7 @@ class _NeedlesByPrefix:
     def __init__(self, needles: Iterable[bytes], size: int) -> None:
         import numpy as np
 
-        self.size = size
+        self.size, self.is_shared = size, False
         self.needles: dict[bytes, dict[int, set[bytes]]] = {}  # by length: versions of a statement begin with the same bytes
         for needle in needles:
             if min(len(needle), NUMBER_BYTES) == size:
@@ -219,14 +228,21 @@ class _NeedlesByPrefix:
                     self._without(head, here)
         return found
 
+    def __copy__(self) -> _NeedlesByPrefix:
+        other = object.__new__(_NeedlesByPrefix)
+        other.size, other.mask = self.size, self.mask
+        other.needles, other.counts, other.is_shared = dict(self.needles), self.counts, True
+        return other
+
     def _without(self, head: bytes, found: set[bytes]) -> None:
-        lengths = self.needles[head]
-        for needle in found:
-            lengths[len(needle)].remove(needle)
-            if not lengths[len(needle)]:
-                del lengths[len(needle)]
-        if not lengths:
+        """Look for some needles no more; what other copies look for stays as it is."""
+        lengths = {length: left for length, those in self.needles[head].items() if (left := those - found)}
+        if lengths:
+            self.needles[head] = lengths
+        else:
             del self.needles[head]
+            if self.is_shared:
+                self.counts, self.is_shared = self.counts.copy(), False
             self.counts[self._hashed(_numbers(head.ljust(NUMBER_BYTES, b"\0"), 0))] -= 1
 
 

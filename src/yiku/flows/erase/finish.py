@@ -28,7 +28,7 @@ from yiku.rules.deciding.slots import index_tokens
 from yiku.rules.pages import chunks
 from yiku.rules.privacy import erasure, redaction
 from yiku.rules.text import analyze
-from yiku.store.api import Index, SqliteStore, Store, one_at_a_time, search_bytes
+from yiku.store.api import ByteNeedles, Index, SqliteStore, Store, one_at_a_time, search_bytes
 from yiku.types import Erased, Erasure, Item, Memories, Place, Tokens, Turns
 
 LOOKED_FOR = 5_000  # texts and words of one erasure that the files are looked through for, the most telling first
@@ -53,7 +53,7 @@ class Needles:
 
     texts: Mapping[bytes, tuple[str, str]]
     whole: frozenset[bytes]  # those that are no mere words
-    sentences: Sequence[str]  # that are looked for where marks may split words
+    sentences: quotes.MarkedSentences
     known: bool  # whether anybody still knows what was erased
 
 
@@ -77,6 +77,7 @@ def clean_everywhere(
     """
     tell = progress or (lambda step: None)
     needles = _needles(texts, sought.sentences)
+    unsaid = _Unsaid(needles, handle.store)
     places = [*_sweep_copies(handle, needles, sought, tell)]
     tell("pages")
     places += _cut_pages(handle, sought.sentences if needles.known else None)
@@ -87,13 +88,11 @@ def clean_everywhere(
     tell("vectors")
     places.append(_attempt("vectors", lambda: _delete_vectors(handle, answer, passages)))
     tell("transcripts")
-    places.append(_attempt("transcripts", lambda: transcripts.sweep(handle, answer, _holding(handle, needles))))
+    places.append(_attempt("transcripts", lambda: transcripts.sweep(handle, answer, _holding(unsaid))))
     tell("inbox")
-    places.append(
-        _attempt("inbox", lambda: inbox.sweep(handle, answer, _holding(handle, needles), _holding(handle, needles, needles.whole)))
-    )
+    places.append(_attempt("inbox", lambda: inbox.sweep(handle, answer, _holding(unsaid), _holding(unsaid, needles.whole))))
     tell("other files")
-    places += _other_files(handle, needles)
+    places += _other_files(handle, unsaid)
     links = tuple(f"where {name} leads, which is a link" for name in sweep.links(handle.paths))
     reach = (*links, *answer.out_of_reach)
     done = replace(answer, places=(*places, *answer.places), looked_for=len(needles.texts), out_of_reach=reach)
@@ -206,7 +205,7 @@ def _not_a_store(handle: Handle, path: Path, needles: Needles, why: str) -> Plac
     if not needles.known:
         return _unfinished(name, f"not swept, it does not open ({why}): remove it")
     size, found = search_bytes(sweep.content(path), needles.texts)
-    if not _unexplained(found, needles, handle.store):
+    if not _Unsaid(needles, handle.store).of(found):
         return Place(name, f"looked through; it does not open ({why})", size)
     sweep.delete_file(path)
     return Place(name, f"removed: it held what was erased, and does not open ({why})", size)
@@ -257,11 +256,11 @@ def _scrub(store: Store, needles: Needles) -> tuple[bool, int, tuple[str, ...]]:
     """Empty the WAL and rewrite the file if words remain; return whether it was emptied, bytes, and what remains."""
     emptied = store.erasures.scrub()
     size, found = store.erasures.found([*needles.texts])
-    left = _unexplained(found, needles, store)
+    left = _Unsaid(needles, store).of(found)
     if left and emptied:
         emptied = store.erasures.scrub(rewrite=True)
         size, found = store.erasures.found([*needles.texts])
-        left = _unexplained(store.erasures.needles_in_rows(found) if emptied else found, needles, store)
+        left = _Unsaid(needles, store).of(store.erasures.needles_in_rows(found) if emptied else found)
     return emptied, size, left
 
 
@@ -297,28 +296,28 @@ def _vectors_place(whole: bool, done: str) -> Place:
     return _unfinished("vectors", f"{done}; another process is reading, so the log is not empty yet")
 
 
-def _other_files(handle: Handle, needles: Needles) -> Iterator[Place]:
+def _other_files(handle: Handle, unsaid: _Unsaid) -> Iterator[Place]:
     """Search every other file of the home."""
 
-    def looking_for(wanted: Iterable[bytes], *, marked: bool = False) -> sweep.Search:
+    def looking_for(wanted: ByteNeedles, *, marked: bool = False) -> sweep.Search:
         def looked(pieces: Iterable[bytes]) -> tuple[int, set[bytes]]:
             content = [*pieces] if marked else pieces
             size, found = search_bytes(content, wanted)
-            texts = _unexplained(found, needles, handle.store)
-            return size, {
-                text.encode() for text in (*texts, *(_marked(b"".join(content), needles, handle.store) if marked else ()))
-            }
+            texts = {*unsaid.of(found), *(unsaid.with_marks(b"".join(content)) if marked else ())}
+            return size, {text.encode() for text in texts}
 
         return looked
 
-    text, word = looking_for(needles.whole), looking_for(needles.texts)
-    note, line = looking_for(needles.whole, marked=True), looking_for(needles.texts, marked=True)
+    needles = unsaid.needles
+    whole, every = unsaid.among(needles.whole), unsaid.among(needles.texts)
+    text, word = looking_for(whole), looking_for(every)
+    note, line = looking_for(whole, marked=True), looking_for(every, marked=True)
     try:
         for name, done, size, found in sweep.search_files(
             handle.paths, sweep.Searches(text, note, line, word), sweep.copies(handle.paths)
         ):
             left, unfinished = found, False
-            if found and name.startswith(sweep.LINES) and (holds := _holding(handle, needles)) is not None:
+            if found and name.startswith(sweep.LINES) and (holds := _holding(unsaid)) is not None:
                 try:
                     transcripts.rewrite_from_database(handle, name, holds)
                     # what is still found then, such as a digit of a time, is in the rows, too
@@ -341,24 +340,12 @@ def _other_files(handle: Handle, needles: Needles) -> Iterator[Place]:
 # ------------------------------------------------------------------ what is looked for
 
 
-def _holding(handle: Handle, needles: Needles, wanted: Collection[bytes] | None = None) -> transcripts.Holds | None:
+def _holding(unsaid: _Unsaid, wanted: Collection[bytes] | None = None) -> transcripts.Holds | None:
     """Whether bytes hold what was erased, or of that what is wanted, and no row has a right to say it; None where nobody knows it."""
-
-    def holds(content: bytes) -> bool:
-        found = search_bytes([content], needles.texts if wanted is None else wanted)[1]
-        return bool(_unexplained(found, needles, handle.store) or _marked(content, needles, handle.store))
-
-    return holds if needles.known else None
-
-
-def _marked(content: bytes, needles: Needles, store: Store) -> set[str]:
-    """Return those sentences that a note or lines of JSON say with marks inside of their words, and that no row says."""
-    if not needles.sentences:
-        return set()
-    text = content.decode(errors="replace").replace("\0", "\n")  # behind the name of a file
-    objects = [line for line in text.split("\n") if line.startswith("{")]
-    found = quotes.said_with_marks([text, *(part for line in objects for part in erasure.strings_of(line))], needles.sentences)
-    return found - store.erasures.texts_in_rows(sorted(found)) if found else found
+    if not unsaid.needles.known:
+        return None
+    searched = unsaid.among(unsaid.needles.texts if wanted is None else wanted)
+    return lambda content: bool(unsaid.of(search_bytes([content], searched)[1]) or unsaid.with_marks(content))
 
 
 def _needles(texts: Sequence[str] | None, sentences: Sequence[str]) -> Needles:
@@ -369,17 +356,49 @@ def _needles(texts: Sequence[str] | None, sentences: Sequence[str]) -> Needles:
         if len(found) == LOOKED_FOR:
             break
     encoded = {text.encode(errors="replace")[:NEEDLE_BYTES] for text in texts or () if redaction.weight(text) >= redaction.WEIGHT}
-    return Needles(found, frozenset(encoded & found.keys()), sentences[:SENTENCES], texts is not None)
+    return Needles(found, frozenset(encoded & found.keys()), quotes.MarkedSentences(sentences[:SENTENCES]), texts is not None)
 
 
-def _unexplained(found: set[bytes], needles: Needles, store: Store) -> tuple[str, ...]:
-    """Return those needles that no remaining row accounts for."""
-    if not found:
-        return ()
-    left = {needle.decode(errors="ignore"): needles.texts[needle][1] for needle in found}
-    said = store.erasures.texts_in_rows([*left])
-    indexed = _indexed(store, {token for text, token in left.items() if token and text not in said})
-    return tuple(sorted(text for text, token in left.items() if text not in said and token not in indexed))
+class _Unsaid:
+    """
+    What no row of a store says any more.
+
+    What a row says is asked once: a home has a file for each session, and most of them have some of the words.
+    """
+
+    def __init__(self, needles: Needles, store: Store) -> None:
+        self.needles = needles
+        self._store = store
+        self._said = set[bytes]()
+
+    def among(self, needles: Collection[bytes]) -> ByteNeedles:
+        """Return those needles that no row says, prepared for searching any number of files."""
+        left = {*needles} - self._said
+        self._said |= self._in_rows(left)
+        return ByteNeedles(left - self._said)
+
+    def of(self, found: set[bytes]) -> tuple[str, ...]:
+        """Return those needles that no remaining row accounts for."""
+        if not (new := found - self._said):
+            return ()
+        said = self._in_rows(new)
+        left = {needle.decode(errors="ignore"): self.needles.texts[needle][1] for needle in new - said}
+        indexed = _indexed(self._store, {token for token in left.values() if token})
+        self._said |= said | {needle for needle in new if self.needles.texts[needle][1] in indexed}
+        return tuple(sorted(text for text, token in left.items() if token not in indexed))
+
+    def with_marks(self, content: bytes) -> set[str]:
+        """Return those sentences that a note or lines of JSON say with marks inside of their words, and that no row says."""
+        lines = content.decode(errors="replace").replace("\0", "\n").split("\n")  # behind the name of a file
+        written = "\n".join(line for line in lines if not line.startswith("{"))
+        values = (part for line in lines if line.startswith("{") for part in erasure.strings_of(line))
+        found = self.needles.sentences.among([written, *values])
+        return found - self._store.erasures.texts_in_rows(sorted(found)) if found else found
+
+    def _in_rows(self, needles: Iterable[bytes]) -> set[bytes]:
+        texts = {needle: needle.decode(errors="ignore") for needle in needles}
+        said = self._store.erasures.texts_in_rows([*texts.values()])
+        return {needle for needle, text in texts.items() if text in said}
 
 
 def _indexed(store: Store, wanted: Collection[str]) -> set[str]:

@@ -1,5 +1,5 @@
 """
-Find and remove other copies of an erased sentence: labels, names, reasons, metadata, the journal, quoting statements.
+Find and redact copies of erased sentences in all text columns of the database; select statements that quote them.
 
 All text columns of all tables are looked through, as the schema has them. A statement that quotes it goes with it. Elsewhere the
 text is emptied where the row can do without; what names or links a row stays, is listed in the receipt, and that is then not clean.
@@ -19,7 +19,6 @@ from yiku.rules.privacy.word_groups import WordGroups
 from yiku.rules.statements import keys
 from yiku.rules.text import analyze
 from yiku.rules.text.safe_ends import safe_sentences, to_safe_ends
-from yiku.rules.text.unmarked import may_split_words
 from yiku.store.api import dumps
 from yiku.types import Erase, HeldText, Memories, Place, SemanticMemory, Turn
 
@@ -79,12 +78,20 @@ def _runs(wanted: Iterable[str]) -> list[Sequence[str]]:
     return [redaction.runs_of(redaction.forms(text)[-1]) for text in wanted]
 
 
-def said_with_marks(texts: Iterable[str], wanted: Iterable[str]) -> set[str]:
-    """Return which sentences stand in texts where marks may split words."""
-    every, found = [*wanted], set[str]()
-    for folded in (redaction.Folded(text) for text in texts if may_split_words(text)):
-        found |= {one for one in every if folded.places(one)}
-    return found
+class MarkedSentences:
+    """Sentences to look for where marks may split their words."""
+
+    def __init__(self, sentences: Sequence[str]) -> None:
+        self._sentences = sentences
+        self._groups = WordGroups(_runs(sentences), split=True)
+
+    def among(self, texts: Sequence[str]) -> set[str]:
+        """Return which of them these texts say."""
+        found = set[str]()
+        for place, likely in self._groups.among(texts) if self._groups else ():
+            folded = redaction.Folded(texts[place])
+            found |= {self._sentences[n] for n in likely if folded.places(self._sentences[n])}
+        return found
 
 
 def _says(one: HeldText, wanted: Sequence[str]) -> bool:
