@@ -1,6 +1,7 @@
 """The hook that injects memories into prompts: fenced, once, certain hits only; through the server process or alone."""
 
 import json
+import os
 import socket
 import stat
 import time
@@ -75,6 +76,20 @@ def test_a_process_that_stays_is_asked(server):
     conversation(server)
     with Memory(server) as memory:
         assert 7 == memory.admin.ingest().turns
+
+
+def test_the_socket_is_private_before_it_has_its_name(known, monkeypatch):
+    """Between binding it and closing it to others nobody finds it; what a killed process left there is no obstacle."""
+    locks, chmod, seen = known / "locks", os.chmod, []
+    (locks / "hooks.new").touch()
+
+    def watched(*args, **kwargs):
+        seen.append((locks / "hooks.sock").exists())
+        chmod(*args, **kwargs)
+
+    monkeypatch.setattr(os, "chmod", watched)
+    with serve._listening(known):
+        assert [False] == seen and (locks / "hooks.sock").is_socket() and not (locks / "hooks.new").exists()
 
 
 def test_without_one_the_hook_looks_by_itself(known):

@@ -118,7 +118,7 @@ def ask(home: str, event: str, payload: bytes, scope: str | None) -> str | None:
     asking = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
     try:
         asking.settimeout(ASK_S)
-        asking.connect(socket_address(home, folder))
+        asking.connect(socket_address(home, folder, os.path.basename(SOCKET)))
         asking.sendall(f"{event} {len(payload)} {scope or ''}\n".encode() + payload)
         pieces = []
         while piece := asking.recv(1 << 16):
@@ -132,10 +132,10 @@ def ask(home: str, event: str, payload: bytes, scope: str | None) -> str | None:
     return text[1:] if text.startswith("+") else None
 
 
-def socket_address(home: str, folder: int) -> str:
-    """The address of the socket; through the descriptor of its folder where the path is too long for one."""
-    path = f"{home}/{SOCKET}"
-    return path if len(os.fsencode(path)) <= ADDRESS_BYTES else f"/proc/self/fd/{folder}/{os.path.basename(SOCKET)}"
+def socket_address(home: str, folder: int, name: str) -> str:
+    """The address of a socket in the folder of locks; through its descriptor where the path is too long for one."""
+    path = f"{home}/locks/{name}"
+    return path if len(os.fsencode(path)) <= ADDRESS_BYTES else f"/proc/self/fd/{folder}/{name}"
 
 
 def look(home: str, event: str, payload: bytes, scope: str | None) -> str:

@@ -27,6 +27,7 @@ from yiku.types import Context
 AGAIN_S = 5.0  # until a process that does not answer, because another does, tries again
 REQUEST_BYTES, LINE_BYTES = 64 << 20, 1_000
 TIMEOUT_S = 2.0  # for a hook to send its payload
+BINDING = "hooks.new"  # what the socket is called until nobody else may open it
 COUNT_S = 1.0  # that closing waits for counts
 
 logger = logging.getLogger("yiku.hooks")
@@ -139,12 +140,14 @@ def _listening(home: Path) -> Iterator[socket.socket]:
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         name = Path(SOCKET).name
-        with suppress(FileNotFoundError):
-            os.unlink(name, dir_fd=folder)
+        for left in (name, BINDING):
+            with suppress(FileNotFoundError):
+                os.unlink(left, dir_fd=folder)
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listening:
-            listening.bind(socket_address(str(home), folder))
-            os.chmod(name, 0o600, dir_fd=folder)
+            listening.bind(socket_address(str(home), folder, BINDING))
+            os.chmod(BINDING, 0o600, dir_fd=folder)
             listening.listen(16)
+            os.rename(BINDING, name, src_dir_fd=folder, dst_dir_fd=folder)  # under its name it is private, and answers
             try:
                 yield listening
             finally:
