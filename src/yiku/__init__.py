@@ -1,4 +1,4 @@
-"""Yiku (忆库): the memory of an AI agent. One SQLite file; what was said is kept, found again, and corrected."""
+"""Yiku (忆库): memory for AI agents in one SQLite file and Markdown: store, search, correct and erase what was said."""
 
 TYPE_CHECKING = False  # as typing has it, which takes longer to load than the hook of an agent may run
 

@@ -1,5 +1,5 @@
 """
-`Memory.admin`: maintenance methods. No logic; flows are imported on first use.
+`Memory.admin`: undo, erase, import, export, back up, check, audit, relearn, SQL; each method calls one flow.
 
 Each verb is one call into one flow, loaded when it is first asked for: who only remembers and recalls
 does not wait for what mends and moves homes.

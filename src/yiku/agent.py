@@ -1,5 +1,5 @@
 """
-`Memory.agent`: methods behind a model's tools. No logic; flows are imported on first use.
+`Memory.agent`: methods for an AI agent's tools: propose and amend statements, extract, read items, quote hits.
 
 What an agent states is believed as far as the user's own turns say it, and what it is shown is fenced.
 """

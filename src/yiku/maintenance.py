@@ -1,5 +1,5 @@
 """
-Maintain a home that may not open: restore a backup, check it, repair it; list its scopes. No logic.
+Restore from a backup, check or repair a data folder whose database may not open; list its scopes.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 """
-Method and command names of other memory libraries, mapped to Yiku's.
+Advice for unknown method and command names: Yiku's name for that of another library, or the closest match.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 """
-`Memory.prompts`: build and compile system prompts. No logic; flows are imported on first use.
+`Memory.prompts`: build system prompts, inject memories for hooks, compile identity files. Calls flows only.
 """
 
 from __future__ import annotations

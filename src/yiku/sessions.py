@@ -1,5 +1,5 @@
 """
-`Memory.sessions`: methods for a host's running conversation. No logic; flows are imported on first use.
+`Memory.sessions`: methods for session state and end, compression, episodes, scratchpad, attachments. No logic.
 """
 
 from __future__ import annotations

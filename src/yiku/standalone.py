@@ -1,5 +1,5 @@
 """
-Functions that need no home: the embedding model that settings name, and the passages of a text.
+Functions without a memory folder: create the embedding model that settings name, split Markdown into passages.
 """
 
 from __future__ import annotations

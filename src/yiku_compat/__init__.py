@@ -1,1 +1,1 @@
-"""Compatible interfaces: other memory systems' own names over one Yiku home. README.md says why they exist."""
+"""Drop-in interfaces of other memory systems, implemented on Yiku's data folder. README.md says why they exist."""

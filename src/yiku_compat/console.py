@@ -1,5 +1,5 @@
 """
-Command line of the compatible interfaces: dispatch to the command of a document, errors to exit codes.
+Command line `yiku-compat`: migrate, export or query with SQL for one of the systems; errors become exit codes.
 
     yiku-compat sql s1 "select …"     run a document's select statement on its tables
     yiku-compat migrate s1 OLD        bring an old home in

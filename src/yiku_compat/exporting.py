@@ -1,5 +1,5 @@
 """
-Shared by all exports: a new folder outside of the home, and a database whose tables are copied from a document's views.
+Shared by all exports: create a new folder outside the home, and a database whose tables are copied from SQL views.
 
 What is written is a copy that its owner keeps: an erasure does not reach it.
 """

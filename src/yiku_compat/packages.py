@@ -1,5 +1,5 @@
 """
-Registry of the compatible packages: which package implements which document, and which modules it has.
+Registry of the compatible packages: which package implements which system (s0–s4), and loading of its modules.
 
 A package holds up to five modules that are found by their names:
 

@@ -1,1 +1,1 @@
-"""Files outside the database: the home's layout, blobs, mounts, permissions."""
+"""Files of Yiku's home folder besides the database: paths, blobs, hook inbox, transcripts, notes, locks, permissions."""

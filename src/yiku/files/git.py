@@ -1,5 +1,5 @@
 """
-Find files of a home that a git repository tracks but should not: the database and the key.
+Find files of Yiku's home folder that a git repository tracks but should not: the database and the key.
 
 A database in git grows with each commit, is inconsistent if committed during a write, and goes back in time with a checkout.
 Markdown pages and notes are fine in git. The index of the repository is read here; git itself is not run.

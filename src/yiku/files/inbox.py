@@ -1,5 +1,5 @@
 """
-Read the inbox of captured events: claim files, parse lines, set aside unreadable ones, note what is recorded and shown.
+Read the queue of agent hook events: claim files, parse, quarantine; keep offsets and ids shown in each session.
 
     inbox/events….jsonl       events that wait; hooks append to them (inbox_append.py has the format)
     inbox/taken….jsonl        one that a reader has claimed: no hook appends to it any more

@@ -1,5 +1,5 @@
 """
-Append captured events to the inbox of a home, with little of the standard library and nothing else.
+Append hook events to the inbox file, durably and with few imports, so that the hook process starts fast.
 
     inbox/events.jsonl             events that wait to be recorded, a line each; of another scope `events-<crc32 of its name>.jsonl`
     inbox/events~<16 hex>.jsonl    the same, where the file before was locked for too long

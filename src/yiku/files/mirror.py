@@ -1,5 +1,5 @@
 """
-Keep a copy of each erasure's record as a file outside the database, so that it survives restoring an older copy.
+Store each erasure's ids and hashes as a file outside the database, so that it survives restoring a backup.
 
     erasures/<first 8 characters of the store's id>-<id of the erasure>.json
 

@@ -1,5 +1,5 @@
 """
-List, classify and read the files of a vault that can be indexed, without following links.
+Scan, classify and read the Markdown and text files of the vault, identity files too, without following links.
 
     MEMORY.md  USER.md  memory/2026-11-23.md  memory/archive/…  documents/…  skills/…
     identity/…: who the agent is; never indexed. identity/compiled/: derived from it

@@ -1,5 +1,5 @@
 """
-Read, write and prune the files of `reports/`: the snapshot, summaries of days, reports of runs.
+Write, prune and delete the files of `reports/`: the current summary of a memory, days, maintenance runs.
 
     reports/snapshot.md                    what matters most now
     reports/days/2026-03-01.md             a day: its sessions, and what was learned

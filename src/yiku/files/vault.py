@@ -1,5 +1,5 @@
 """
-`Home`: the paths of a home and how it is created; write files atomically and durably.
+`Home`: paths, creation and key of Yiku's home folder; write files atomically and durably; convert OS errors.
 
     yiku.toml   settings of this home, with its owner        yiku.db   the store
     store.id    which store, and how far it came             key       32 random bytes in hex, never exported

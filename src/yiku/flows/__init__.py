@@ -1,1 +1,1 @@
-"""Flows: one module for each verb of the API, a sequence of steps over rules, store, models and files."""
+"""Operations of the API (record, recall, erase, …), each as steps over pure rules, the store, models and files."""

@@ -1,1 +1,1 @@
-"""Interfaces: command line, importers, MCP server, hooks and tools; they use `Memory`, settings and types only."""
+"""Interfaces on top of `Memory`: command line, importers, MCP server, hooks of coding agents, tools for models."""

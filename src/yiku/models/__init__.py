@@ -1,1 +1,1 @@
-"""Embedding and chat models: HTTP endpoints, and a local model for English and Chinese, or for all its languages."""
+"""Embedding models, chat models and rerankers: clients for HTTP endpoints, and a local multilingual embedding model."""

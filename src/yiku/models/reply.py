@@ -1,5 +1,5 @@
 """
-Parse model replies leniently, validate them strictly.
+Parse the JSON in model replies leniently, and validate it strictly against a JSON Schema subset.
 
 Asked for JSON, models write JSON in prose, in a fence, in a wrapper, with a comma too many, with comments, as Python
 would, with typographic quotes or full-width punctuation. All this is read. Asked for NONE where there is nothing, they

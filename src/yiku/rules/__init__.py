@@ -1,1 +1,1 @@
-"""Pure functions that parse text and decide: no clock, disk, network or database."""
+"""Pure functions, without I/O or clock: parse text, learn and compare statements, rank hits, format prompts, pages."""

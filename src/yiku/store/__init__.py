@@ -1,1 +1,1 @@
-"""Rows in SQLite; other packages import store/api.py alone."""
+"""SQLite storage: rows, full-text index, vectors, erasure, backup, checks and repair; import only store/api.py."""

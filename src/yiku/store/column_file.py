@@ -1,5 +1,5 @@
 """
-Memory-mapped file of a large scope's turn columns, for a fast first answer.
+Memory-mapped cache file of a large scope's turn columns (session, time, speaker), to rank without reading rows.
 
 The file is derived from the rows, written whole under another name and then renamed. It says of which store it is, after
 which erasure, up to which number, and the id of its newest turn; where one of these is no longer so, or the file is

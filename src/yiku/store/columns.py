@@ -1,5 +1,5 @@
 """
-In-memory columns of all turns of a scope, for ranking.
+Cache of each scope's turns as NumPy columns (session, time, speaker) for ranking; writes the column files.
 
 Turns are added and go, but never change in these columns, and numbers are never given twice. So only what came
 since is read. After an erasure, or where the newest turn is there no more (a backup was put back), all is read

@@ -1,5 +1,5 @@
 """
-Erase rows in the tables: delete rows, redact turns, clean the journal, keep tombstones; purge junk memories.
+Erase for good: delete rows, redact turns, clean the journal, add tombstones, empty the WAL; purge the trash.
 
 The same runs on the live store and on each copy of it, so a row that a copy does not have is passed over.
 The journal keeps its headers (who, when, which row), so its chain holds; reasons and images of the rows go.

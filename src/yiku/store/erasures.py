@@ -1,5 +1,5 @@
 """
-`Store.erasures` on SQLite: tombstones, and searching for leftovers.
+`Store.erasures` on SQLite: list erasures, look up tombstones, search rows and files for erased text, scrub.
 """
 
 from __future__ import annotations

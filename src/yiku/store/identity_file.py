@@ -1,5 +1,5 @@
 """
-The file `store.id`: store id and number of the last change.
+The file `store.id`: store id, last change number, clean shutdown flag; reveals a replaced or older database.
 
 It holds the store's id and the number of its last change that is surely on the disk. It is flushed when it is made;
 later it is written after a commit and not flushed, so it may lag behind the database, and never runs ahead of it: a

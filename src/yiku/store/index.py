@@ -1,5 +1,5 @@
 """
-The full-text index: scope-prefixed tokens in contentless FTS5 tables, postings as arrays.
+Full-text index on contentless FTS5 tables: add, remove and look up tokens prefixed with their scope.
 
 A token of scope 7 is written `s7qtoken` while its row is in recall and `h7qtoken` once it left it
 (superseded, archived, hidden), so a question reads the postings of its own scope only. A row's number

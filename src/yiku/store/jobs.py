@@ -1,5 +1,5 @@
 """
-Tables of learning: the job queue with its leases, progress, rereading, session state, model usage.
+Tables of learning: job queue with leases, progress, rule version, compressed turns, session state, model usage.
 
 None of it is journaled: it is work in progress, and can be found out again from the turns. A job is taken under a lease
 that runs out by itself; each taking raises its fence, and who ends a job with an older fence is refused, in the

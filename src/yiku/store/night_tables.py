@@ -1,5 +1,5 @@
 """
-Write the tables of the night: runs, decisions, sources of summaries; prune old rows.
+Write the tables of nightly maintenance: runs, decisions, sources of summaries; delete rows no longer needed.
 
 Runs and decisions are not journaled; the changes that they made are.
 """

@@ -1,5 +1,5 @@
 """
-`Store.nights` on SQLite: read runs of the night and their decisions. `night_tables` writes them.
+`Store.nights` on SQLite: read nightly maintenance runs and decisions; find stale summaries, sessions to summarize.
 """
 
 from __future__ import annotations

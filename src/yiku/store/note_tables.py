@@ -1,5 +1,5 @@
 """
-Write the tables of notes, the files of the vault and their passages, with their search index; erase passages.
+Write the tables of notes: Markdown files of the vault (notes folder), passages, search index; erase passages.
 
 Both are derived from the files: no change of them is journaled, and a passage never changes but for the lines in which it stands.
 So its number means one text for ever, and what is made of it, its vector above all, stays as long as it does.

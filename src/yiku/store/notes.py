@@ -1,5 +1,5 @@
 """
-`Store.notes` on SQLite: read the indexed files of the vault and their passages. `note_tables` writes them.
+`Store.notes` on SQLite: read the indexed Markdown files of the vault (notes folder) and their passages.
 """
 
 from __future__ import annotations

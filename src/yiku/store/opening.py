@@ -1,5 +1,5 @@
 """
-Open a store: create, migrate, add missing checksums, or open read-only.
+Open a store: create, migrate, add missing checksums, or read only; refuse a foreign, replaced or older file.
 
 To look needs no gate and writes nothing. Whoever has to write looks again inside the gate, since another process may have
 been faster. The mark is read before the database, which may only grow after it: a file that is not the one it means, or

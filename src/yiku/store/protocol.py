@@ -1,5 +1,5 @@
 """
-The protocol that every store implements: one write method, reads, five groups. Tests: tests/store/contract.py.
+The Store protocol: one write method, reads, and the groups learning, notes, nights, erasures, upkeep.
 
 `apply` is the only write: all of its changes or none, and only if what the decision rested on still
 holds. Reads take the numbers of the scopes that may be seen; no read crosses them. The changes and the

@@ -1,5 +1,5 @@
 """
-Store the known versions of published pages (MEMORY.md, USER.md) as ids and seals, without any text.
+Store the known versions of MEMORY.md and USER.md as memory ids and keyed hashes of lines, without any text.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 """
-Reserve disk space, released so that forgetting works on a full disk.
+Keep a 1 MiB file that is emptied when the disk is full, so that forgetting and erasing still work.
 """
 
 from __future__ import annotations

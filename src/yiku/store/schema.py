@@ -1,5 +1,5 @@
 """
-Create, migrate and verify the schema.
+Create and migrate the schema, add missing page checksums, verify that the file is the store in `store.id`.
 
 Each migration is one transaction with its number inside, so a process that dies leaves the step before.
 A store that holds something is copied to backups/ first. The callers hold the gate.

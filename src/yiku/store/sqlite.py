@@ -1,5 +1,5 @@
 """
-`SqliteStore`: writing and row reads. `learning`, `erasures` and `upkeep` are modules of their own.
+`SqliteStore`, the store on SQLite: transactional writes; reads rows, posting lists and journal; holds its parts.
 
 One file in WAL mode (`database`). A write holds the gate, begins immediately, checks what its decision rested on,
 changes, and commits with one flush; nothing is acknowledged before. Opening and reading write nothing; creating and

@@ -1,5 +1,5 @@
 """
-Read and replace text in all text columns of the schema.
+Find texts in every text column of the schema and clear or replace them there, for erasures in rows that stay.
 
 The rows that an erasure means go by store/erase.py. What this looks for is the same sentence in a row that stays: a label, a name,
 a reason, metadata, an image in the journal. A column that may be null is emptied; a row that is nothing but a label goes. What

@@ -1,5 +1,5 @@
 """
-Count turns, sessions and memories of scopes, for `stats`.
+Count a scope's rows (turns, sessions, memories by state, notes, …) for `stats`, and the memories to review.
 """
 
 from __future__ import annotations

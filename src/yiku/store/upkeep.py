@@ -1,5 +1,5 @@
 """
-`Store.upkeep` on SQLite: counts, merging index segments, SQL, backup, restore.
+`Store.upkeep` on SQLite: facts and counts, merging index segments, users' read-only SQL, verified copy, restore.
 """
 
 from __future__ import annotations

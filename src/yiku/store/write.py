@@ -1,5 +1,5 @@
 """
-Apply changes to the tables and the journal.
+Apply changes in a transaction: check expectations, write the tables, append to the digest-chained change journal.
 
 Everything here runs inside one transaction that the store has begun, with the gate held. The journal
 row comes first, so that a memory row can carry the number of its last change. An insert has no image;

@@ -1,5 +1,5 @@
 """
-Store inputs and outputs: changes, expectations, selections, journal rows.
+Types of the store interface: changes, optimistic-lock expectations, row selections, journal rows, postings.
 """
 
 from __future__ import annotations

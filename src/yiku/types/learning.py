@@ -1,5 +1,5 @@
 """
-Types of learning: drafts of statements, jobs, excerpts for an agent, and model calls.
+Types of extracting statements from conversations: drafts, queued model jobs, excerpts for an agent, model usage.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 """
-Core types: turns, memories, kinds, standings, states, sources, slots.
+Core types: scopes, turns (messages), memories with kind, certainty, state, sources; argument TypedDicts.
 """
 
 from __future__ import annotations

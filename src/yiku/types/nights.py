@@ -1,5 +1,5 @@
 """
-Types of the night: runs, decisions, the report of a run, and its schedule.
+Types of nightly consolidation: runs and their decisions, reports, and the schedule for cron or systemd.
 """
 
 from __future__ import annotations

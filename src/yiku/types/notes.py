@@ -1,5 +1,5 @@
 """
-Types of the notes index: files, passages, their changes, and the report of a sync.
+Types of the index of Markdown notes: files, passages, index updates, and the report of a sync.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 """
-Types derived from sessions: episodes, the scratchpad, attachments.
+Types of sessions: a session, its messages, its episode (summary), the scratchpad of tasks, attachments.
 
 These are records: each is kept whole under its id, and a newer form of it takes the place of the older.
 """

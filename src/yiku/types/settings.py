@@ -1,5 +1,5 @@
 """
-The resolved settings of a home.
+`Settings`: the resolved configuration of a data folder; `Secret`: a string that is never printed or logged.
 """
 
 from __future__ import annotations

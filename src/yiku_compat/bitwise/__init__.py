@@ -1,5 +1,5 @@
 """
-Bitwise: a notes memory of daily logs, one long-term file and a document index, by its own names over one Yiku home.
+Bitwise's interface on Yiku: Markdown daily logs, one long-term file, and indexed documents and skills.
 
     bitwiseai.py          BitwiseAI: the application's memory calls
     config.py             config.json in the system's format, and what Yiku makes of it

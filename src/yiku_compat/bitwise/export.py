@@ -1,5 +1,5 @@
 """
-Write a workspace back: its Markdown files byte by byte, and a database with the document's tables.
+Export a workspace for the original program: Markdown files byte by byte, config.json, its SQLite database.
 
 The old program compares the hash of each file with the database and leaves alone what is the same, so nothing is embedded again.
 The full-text table is the old program's own and is not written: what it makes of `chunks` is derived.

@@ -1,5 +1,5 @@
 """
-Memory System (S0): its functions over the Yiku home in a folder. docs/from/memory-system.md says what is where.
+Memory System's functions on Yiku: add, search, pending buffer, JSON Lines migration, snapshot, search by QMD.
 """
 
 from yiku_compat.memory_system.homes import close

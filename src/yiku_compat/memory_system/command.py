@@ -1,5 +1,5 @@
 """
-The document's commands: `yiku-compat ms COMMAND`, over the Yiku home in a folder.
+Subcommands of `yiku-compat ms`, Memory System's own: capture, search, consolidate, logs, pending buffer, migrate.
 """
 
 from __future__ import annotations

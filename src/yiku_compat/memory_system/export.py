@@ -1,4 +1,4 @@
-"""Write a memory back in the document's layout: JSON Lines, snapshot, entity index."""
+"""Export a memory to a new folder in Memory System's layout: JSON Lines, snapshot, entity index."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 """
-Map ids of the document's callers to Yiku's: migrated records keep theirs (`s0:…` in `external_id`), others have Yiku's.
+Map Memory System's ids to Yiku's: migrated records keep theirs (`s0:…` in `external_id`), new ones get Yiku's.
 
 The id that Yiku gives to an imported record is made of its old one, so an import that is repeated finds what is there.
 """

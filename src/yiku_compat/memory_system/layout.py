@@ -1,5 +1,5 @@
 """
-Write a memory in the document's folder layout, and compute its parts: records, rankings, snapshot, pending entries.
+Write a memory as Memory System's folders, and compute their content: records, rankings, snapshot, pending entries.
 
     config.json                                          layer2/{pending,access_log,expired_log}.jsonl
     layer1/snapshot.md                                   layer2/entities/_index.json

@@ -1,5 +1,5 @@
 """
-Convert records of an old home to lines of Yiku's export format (docs/export-format.md), as `admin.import_` takes them.
+Convert records of Memory System's old files to lines of Yiku's export format, as `admin.import_` takes them.
 
 A field that Yiku has under another name goes there; every other stays in `metadata.memory_system`.
 """

@@ -1,5 +1,5 @@
 """
-Migrate an old home's JSON Lines: back up, import in one transaction, verify by count and hash. Originals are only read.
+Migrate Memory System's JSON Lines to Yiku: back them up, import in one transaction, verify by count and hash.
 
 Every record has a Yiku id that is made of its old one. So a run that was killed has done nothing or all of it, and one that is
 repeated finds everything there and changes nothing.

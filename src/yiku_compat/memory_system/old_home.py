@@ -1,5 +1,5 @@
 """
-Parse the JSON Lines of an old home, tolerating everything odd that such files hold. Read-only.
+Parse the JSON Lines of a Memory System folder, read-only, tolerating malformed lines and repeated ids.
 
     layer2/active/{facts,beliefs,summaries}.jsonl     active
     layer2/archive/{facts,beliefs,summaries}.jsonl    archived

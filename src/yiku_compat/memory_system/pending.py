@@ -1,5 +1,5 @@
 """
-The pending buffer: entries are searchable at once, and become memories later, by a light run.
+The pending buffer: entries are searchable at once; a light consolidation makes memories of the important ones.
 
 An entry is a turn of the session `pending`. The light run makes memories of what is urgent or important, and Yiku learns from all
 of it as from everything that is said; noise teaches nothing and stays as it was said.

@@ -1,5 +1,5 @@
 """
-Search memories: those of an entity if the question certainly names it, then full text. Results are cached.
+Search memories by an entity that a question clearly names, else by Yiku's `recall`; extract entities; cached.
 
 The entity alone answers only if it is rare enough to mean something (confidence at least 0.85 of 1) and no other entity of the
 question, that the best memory does not have, comes within 0.15 of it. What is found is remembered for half an hour, or until

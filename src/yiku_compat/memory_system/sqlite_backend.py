@@ -1,5 +1,5 @@
 """
-The document's database functions (add, get, update, delete, access statistics, conflicts, cleanup), each one call into Yiku.
+Memory System's database functions (add, get, update, delete, count access, resolve conflicts, clean up), on Yiku.
 """
 
 from __future__ import annotations

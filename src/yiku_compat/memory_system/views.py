@@ -1,5 +1,5 @@
 """
-The document's tables as read-only SQL views of Yiku's, with its columns, types and text forms.
+Memory System's tables as read-only SQL views of Yiku's, with its columns, types and text forms.
 
 A version that another took the place of, and what is past its end, is archived here (state 1) from that moment on, as `recall`
 has it; a candidate is nowhere. `score` is the base score faded to now, `access_boost` what the accesses are worth now, so

@@ -1,4 +1,4 @@
-"""OpenAkita (documents S2 and S3): memory with statements, episodes, a scratchpad and pluggable search, by its own names."""
+"""OpenAkita's interface on Yiku: statements, episodes, a scratchpad, prompts, and pluggable search backends."""
 
 from yiku_compat.openakita.agent import Agent, Identity
 from yiku_compat.openakita.api_embedding import APIEmbeddingBackend

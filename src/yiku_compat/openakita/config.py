@@ -1,4 +1,4 @@
-"""Settings of search backends by the documents' names, from a mapping or environment variables."""
+"""OpenAkita's settings of search backends, from a mapping or environment variables; creates the backend they name."""
 
 from __future__ import annotations
 

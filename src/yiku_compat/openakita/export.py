@@ -1,5 +1,5 @@
 """
-Export a home in the documents' formats: a database with their tables and indexes, memories.json, JSON Lines of conversations.
+Export in OpenAkita's formats: a database with its tables and indexes, memories.json, JSON Lines of conversations.
 
 What is written is a copy outside the home: whoever asks for it keeps it, and an erasure does not reach it.
 """

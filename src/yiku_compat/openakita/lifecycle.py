@@ -1,4 +1,4 @@
-"""LifecycleManager: run the nightly consolidation, whole or step by step; each step is a phase of Yiku's night."""
+"""LifecycleManager: run Yiku's nightly consolidation, whole or step by step, and rewrite MEMORY.md and USER.md."""
 
 from __future__ import annotations
 

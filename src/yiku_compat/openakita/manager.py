@@ -1,4 +1,4 @@
-"""MemoryManager: the documents' single entry point, which holds the components and delegates calls to them."""
+"""MemoryManager: OpenAkita's entry point: record turns, learn, retrieve, consolidate, by the components it holds."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 """
-Migrate an old home: statements with their versions, episodes, scratchpad, turns, pending queue, attachments.
+Migrate OpenAkita's data: statements with versions, episodes, scratchpads, turns, pending queue, attachments.
 
 Statements that hold are remembered, oldest first, so a correction finds what it corrects; versions of one statement, episodes, turns
 and attachments come as they are. Ids are made of the old ids, so a run that was cut off goes on, and a second one changes nothing.

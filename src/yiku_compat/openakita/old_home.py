@@ -1,5 +1,5 @@
 """
-Read an old home: its database, memories.json, and the JSON Lines of its conversations. Read-only; nothing is repaired.
+Read OpenAkita's data folder, read-only: database, memories.json, JSON Lines of conversations.
 
 Rows come as mappings, by table, each with the name of where it stood; what cannot be read is told.
 """

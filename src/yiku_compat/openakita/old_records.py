@@ -1,4 +1,4 @@
-"""Plan the import of an old home: one record for each statement, operations for everything else."""
+"""Plan the import of OpenAkita's data: each statement as a record, versions, turns and the rest as operations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Convert rows of an old home's episodes, attachments and scratchpad to the documents' types."""
+"""Convert database rows of OpenAkita's episodes, attachments and scratchpad to the types in session_types."""
 
 from __future__ import annotations
 

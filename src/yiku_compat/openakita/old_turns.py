@@ -1,4 +1,4 @@
-"""Convert an old home's turns to records, from its table, its JSON Lines and its pending queue, each turn once."""
+"""Convert OpenAkita's turns, from its table, JSON Lines and pending queue, to import records, each turn once."""
 
 from __future__ import annotations
 

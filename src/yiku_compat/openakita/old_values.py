@@ -1,4 +1,4 @@
-"""Convert field values of an old home, in whatever form: kinds, priorities, times, numbers, lists."""
+"""Parse field values of OpenAkita's data, in whatever form: kinds, priorities, times, numbers, lists."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""ScratchpadManager: read and update the scratchpad (current task, next steps) of all sessions."""
+"""ScratchpadManager: read and update a user's scratchpad (current task, open questions, next steps) across sessions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The documents' types derived from sessions: turns, episodes with tool calls, the scratchpad, attachments."""
+"""OpenAkita's types of sessions, converted from Yiku's: turns, episodes with tool calls, the scratchpad, attachments."""
 
 from __future__ import annotations
 

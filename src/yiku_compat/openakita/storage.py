@@ -1,5 +1,5 @@
 """
-MemoryStorage: open the Yiku home behind the documents' paths, and find statements by id. The only module that opens one.
+MemoryStorage: open the Yiku home that a database path or folder names, and find statements by OpenAkita's ids.
 
 An id of a statement here stands for all its versions: the id that the caller or the old home gave it, else that of the first version.
 """

@@ -1,4 +1,4 @@
-"""The documents' tools for a model: names, descriptions, argument schemas, and what executes them."""
+"""OpenAkita's tools for a model: names, descriptions in English and Chinese, argument schemas, and their execution."""
 
 from __future__ import annotations
 

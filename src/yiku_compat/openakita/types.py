@@ -1,4 +1,4 @@
-"""The documents' types of statements and their mapping to Yiku's; session_types has the types of sessions."""
+"""OpenAkita's types of statements, converted from Yiku's; session_types has the types of sessions."""
 
 from __future__ import annotations
 

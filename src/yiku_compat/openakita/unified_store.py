@@ -1,5 +1,5 @@
 """
-UnifiedStore: one interface to statements, episodes, scratchpad, turns and the queue of a home, with a search backend.
+UnifiedStore: save, read and search statements, episodes, scratchpads, turns, extraction queue and attachments.
 
 Yiku's own verbs do the work: a saved statement may confirm or replace another; a turn is on the disk when `save_turn` returns,
 and is itself what waits in the queue.

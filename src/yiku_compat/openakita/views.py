@@ -1,4 +1,4 @@
-"""The documents' tables as read-only SQL views of Yiku's: `yiku-compat sql s3 "select …"`."""
+"""OpenAkita's tables as read-only SQL views of Yiku's: `yiku-compat sql s3 "select …"`."""
 
 from __future__ import annotations
 

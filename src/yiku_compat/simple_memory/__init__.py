@@ -1,5 +1,5 @@
 """
-SimpleMemory (document S1): memories found by their tags, with the vector implementation behind the same interface.
+SimpleMemory's interface on Yiku: memories found by their tags, or by Yiku's full search behind the same protocol.
 
     runtime = ComponentFactory({"enable_simple_memory": True, "home": "~/.yiku"}).get_component("memory_runtime")
     await runtime.remember("knowledge", "小明喜欢火锅", "他说过", ["小明", "火锅"], memory_scope="public")

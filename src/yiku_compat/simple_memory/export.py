@@ -1,4 +1,4 @@
-"""Write a scope back as the document's database, with its tables, columns and indexes."""
+"""Export the scopes that a memory reads to SimpleMemory's SQLite database, with its tables, columns and indexes."""
 
 from __future__ import annotations
 

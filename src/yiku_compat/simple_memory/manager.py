@@ -1,5 +1,5 @@
 """
-`MemorySqlManager`: read and write the memories of all scopes of a Yiku home, by SQL on the document's tables.
+`MemorySqlManager`: find memories by tags with SQL, and write, merge and delete them through Yiku, in every scope.
 
 Writing goes through Yiku's own verbs, by a memory for each scope; a scope reads itself and `public`. The mirror of tags is
 loaded at the start, gains what is written, by other processes, too, and is made again by `collect_garbage`.

@@ -1,5 +1,5 @@
 """
-Merge memories in one transaction: an operation of changes, as an export has them, so that one `undo` takes all of it back.
+Merge memories into the strongest, with all their tags, as one imported transaction that a single `undo` reverts.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 """
-Bring an old home's database in: each memory to its own scope, as it is; verified, resumable, once.
+Migrate SimpleMemory's database to Yiku: each memory to its own scope, verified, resumable, repeatable.
 
 Each scope is one transaction, so a run that was killed has done none or all of a scope. A memory has a Yiku id made of its scope and
 its old id, so the next run finds what is there. The same words of one type are active once: the newest, with the tags of

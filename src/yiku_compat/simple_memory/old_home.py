@@ -1,5 +1,5 @@
 """
-Read the database of an old home, with everything odd that such databases hold. Nothing is written there.
+Read SimpleMemory's database from a private copy, tolerating malformed rows; list unusable ones with reasons.
 
     memory_records   a row for each memory; later versions have more columns, earlier ones fewer
     memory_tags, memory_tag_rel   its tags; relations may lead nowhere, and the same one may be there twice

@@ -1,5 +1,5 @@
 """
-The document's tables as select statements on Yiku's own.
+SimpleMemory's tables as SQL select statements on Yiku's tables.
 
 A row is a live statement under its first id, or under its old one where it was migrated; times are seconds, types Chinese words.
 """

@@ -1,1 +1,1 @@
-"""Shared by all flows: the handle, argument checks, cleaning, id lookup, tombstones."""
+"""Shared by flows: `Handle`, argument checks, input sanitizing, id lookup, pause, threads, refusal of erased text."""

@@ -1,5 +1,5 @@
 """
-Remove erased statements from the managed regions of pages, and delete reports that may quote them.
+Erase from generated Markdown: cut lines from generated regions of pages, delete identity summaries and reports.
 
 Text that people wrote outside the regions is not touched. The compiled summaries of what memory says of the user are deleted: a
 model may have said it in other words, and they are made again.

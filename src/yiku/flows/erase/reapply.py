@@ -1,5 +1,5 @@
 """
-Apply an erasure to another copy: a backup, a restored file, an import.
+Apply recorded erasures to another copy of the database: a backup, or a restored, repaired or rebuilt store.
 
 A copy knows nothing of the call that erased. What is remembered of it are ids, seals and flags, and not a word.
 """

@@ -1,5 +1,5 @@
 """
-Find the turns that contain a statement and redact them.
+Compute redacted versions of turns: sources of erased statements, and others with the same words or value.
 
 The sources of the statement, and every other turn that holds its words or its value, also in what tools were told and
 gave, and in the part of a long content that no index knows. Of a source that says it in words nobody can point at, the

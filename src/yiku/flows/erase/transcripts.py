@@ -1,5 +1,5 @@
 """
-Erase from transcripts: rewrite each line from its turn's current text, or remove it.
+Erase from the transcript files of the home: rewrite lines from the database, remove those of erased turns.
 
 Whoever appends waits meanwhile, and reads the database afterwards, so nothing that was erased is appended again.
 """

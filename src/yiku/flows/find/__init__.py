@@ -1,1 +1,1 @@
-"""Search: recall, context, browsing, and embeddings."""
+"""Search and read: recall, prompt context, listing, quoting, traces, provenance; embedding in the background."""

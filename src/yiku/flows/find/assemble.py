@@ -1,5 +1,5 @@
 """
-Turn candidates into hits: filter by time, merge duplicates, put corrections first, add sources.
+Rank candidates into hits: drop outdated and duplicate ones, rerank, put corrections first, add sources.
 
 Drop what is out of recall, fold what says the same, put what corrects or may contradict before what it corrects, and
 give each its sources.

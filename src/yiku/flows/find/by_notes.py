@@ -56,7 +56,7 @@ def _scale(talk: Found, notes_scale: fuse.Scale) -> fuse.Scale:
         return notes_scale
     if talk.scale.near is not None:
         return talk.scale
-    return replace(talk.scale, near=notes_scale.near, spread=notes_scale.spread, calibrated=notes_scale.calibrated)
+    return replace(talk.scale, near=notes_scale.near, calibrated=notes_scale.calibrated)
 
 
 def _in_time(query: Query, note: Note) -> bool:

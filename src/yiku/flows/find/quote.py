@@ -1,5 +1,5 @@
 """
-Quote what was found for a model: fenced, sealed, each item with its source, date, trust and id.
+Format hits or whole items as fenced prompt text, with source, date, trust and id, within a size budget.
 
 `listed` packs hits a line each within a budget of tokens; `whole` gives items with every line and every call of a tool.
 Neither counts anything as retrieved: whoever shows the text reports that once, after the answer.

@@ -1,5 +1,5 @@
 """
-Select the standing rules that apply here and now.
+Select the standing instructions (memories of kind rule) that apply to a project, session and time.
 
 They hold whatever is asked, so every `context` begins with them: the live rules of the handle's own scope that apply
 here and now. A rule that names a project applies where that project is asked for, or where the handle works in it; a rule

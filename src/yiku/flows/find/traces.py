@@ -1,5 +1,5 @@
 """
-Search turns and tool calls by keyword, session, time, role and tool.
+Search turns and tool calls, outdated ones too, by keyword, session, time, role and tool.
 
 Unlike recall it looks at turns only, and leaves nothing out for being old, replaced or repeated. Three sources: the turns, their
 tool calls with their results, and transcripts of turns that the database does not know, as after an older backup was

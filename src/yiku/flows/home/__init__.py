@@ -1,1 +1,1 @@
-"""Maintenance: import, export, backup, repair, status."""
+"""Maintenance of a whole memory: import, export, backup, restore, check, repair, rebuild, audit, SQL, status."""

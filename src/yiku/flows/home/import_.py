@@ -1,5 +1,5 @@
 """
-Import existing conversations with their own ids and times.
+Import conversations, statements and Yiku exports in resumable batches, reporting every record left out.
 
 An importer gives records in order: turns, statements, what holds nothing to keep, and what it
 could not read. Turns are stored in batches, each a transaction, so an import that was cut short goes on

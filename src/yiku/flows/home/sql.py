@@ -1,5 +1,5 @@
 """
-Run a select statement on the rows that a memory reads.
+Run a caller's read-only SELECT with views, limit and timeout, on the rows of the scopes that may be read.
 
 The statement is anybody's: what it may read, and how much time and memory it may take, the store decides.
 """

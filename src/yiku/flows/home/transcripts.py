@@ -1,5 +1,5 @@
 """
-Reconcile transcripts with a database that was restored from an older copy.
+After a restore or repair, open the store, and discard transcripts or set aside those newer than the database.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""Writing: turns, statements, and what changes or retracts them."""
+"""Writing: record turns, store, change, forget and undo statements; attachments, scratchpad, use counts, transcripts."""

@@ -1,5 +1,5 @@
 """
-Store turns verbatim, before anything is derived from them.
+Validate, sanitize and store turns in one transaction: long contents as blobs, known ids and repeated calls once.
 
 Check every turn, take out what Yiku itself had injected and what is private, mask secrets, put long contents
 into blobs, then store all turns of the call in one transaction. A call under an idempotency key is done once.

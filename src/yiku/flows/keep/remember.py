@@ -1,5 +1,5 @@
 """
-Store one statement and return its outcome.
+Validate a statement, decide what it does to stored ones (new, confirms, replaces, conflicts), and store it.
 
 Check it, mask secrets and take out what is private, read its slot by rules, look at what the store has of
 that slot and of those words, decide (rules/deciding/conflict.py says how), and apply the decision only if nothing of

@@ -1,5 +1,5 @@
 """
-Undo a run or one of its decisions, leaving and naming what was changed since.
+Undo a run of operations (a night, relearning) one by one, or one of them, skipping and naming what changed since.
 
 Each operation of a run is one decision, numbered from 1 in the order in which they were made. They are taken back newest first,
 each in a transaction of its own, so an undo that was cut off is continued by the next. A decision is skipped where a later

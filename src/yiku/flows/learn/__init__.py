@@ -1,1 +1,1 @@
-"""Learning: from turns to statements, sessions and episodes."""
+"""Learning: extract statements from turns by rules, model or agent; hook ingest, sessions, episodes, review."""

@@ -1,5 +1,5 @@
 """
-Create episodes by rules (rules/sessions), rewrite them by a model, list them.
+Create episodes (summaries of a session's turns) by rules, have a model rewrite them, and list them.
 
 It is told by rules at once, with the steps that tools took; where there is a model, a job is queued, and its telling takes
 the place of the summary when it comes. An episode of the same turns is the same episode, told anew.

@@ -1,5 +1,5 @@
 """
-Store a statement made by an agent: as the user's own if one of their turns supports it, else as a candidate.
+Store or correct a statement on an agent's word: as the user's if a user turn supports it, else as a candidate.
 
 An agent may have it from the user, from a tool, or from nowhere, and its word does not tell which. So the user's turns are looked
 at: where the statement stands in clauses of one of them (rules/learning/grounding.py), that turn is its source, and it is decided

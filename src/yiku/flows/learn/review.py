@@ -1,5 +1,5 @@
 """
-The review queue: confirm or reject candidates, conflicts and beliefs.
+The review queue: list, confirm or reject statements that are unconfirmed, contradicted or hedged.
 
 One queue: candidates that nobody has confirmed, statements that may contradict each other, beliefs that were hedged. What is
 confirmed is a statement of the user's from then on, and is decided like one; what is rejected leaves memory, can be brought

@@ -1,5 +1,5 @@
 """
-Compress, end and list sessions; set session variables; format records as Markdown.
+Compress (record, learn, make an episode) and end sessions, list them, set variables; render episodes as Markdown.
 
 Nothing here needs a model. An episode is told by rules from the turns and the calls of tools in them, at once; where there
 is a model, a job is queued, and its telling takes the place of the summary when it comes. Every step is done in a

@@ -1,5 +1,5 @@
 """
-Store a draft as a statement with its turn as the source, or drop it.
+Store an extracted draft as a statement sourced from its turn; result types of learning steps.
 
 It is shared by rules and model. A turn gives a statement once, however often it is read, and a draft that cannot be kept
 is left out and stops nothing.

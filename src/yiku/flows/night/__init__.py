@@ -1,1 +1,1 @@
-"""The night: maintenance of a memory in phases, each change recorded with its reason and undoable."""
+"""Scheduled maintenance (a night) in phases: expire, learn, merge, rank, purge, publish; decisions are recorded."""

@@ -1,5 +1,5 @@
 """
-Run a night: its eight phases in order; an interrupted run resumes at the phase where it stopped.
+Run scheduled maintenance (a night): its eight phases in order, resuming an interrupted run at its phase.
 
     0 expire    what has an end and has reached it          4 maintain  duplicates, contradictions, beliefs, summaries
     1 collect   what waits: turns, questions to the model   5 rank      what fades falls asleep; junk goes after its grace

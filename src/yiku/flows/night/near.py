@@ -1,5 +1,5 @@
 """
-Select what a night examines: statements changed since the last finished run, and their neighbours by words or slot.
+Select what a maintenance run examines: statements changed since the last one, and those with similar words.
 
 A night costs what changed: each changed statement is looked up in the search index by its own words, as a question is, and
 only the few that share most of them are read. How many words are shared makes candidates; it decides nothing.

@@ -1,5 +1,5 @@
 """
-Promote confident traits of the persona, and write them to `identity/personas/user_custom.md`.
+Pin confident persona traits, and write the pinned ones to `identity/personas/user_custom.md`.
 
 A trait is promoted once, by a decision that pins it, so undoing it takes it out of the file again. The file is written from
 what is pinned; it is made when there is something to write. What a person wrote into it, outside of the region and inside, is kept.

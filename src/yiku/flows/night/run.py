@@ -1,5 +1,5 @@
 """
-`Night`: the context that each phase of a night receives, and `decide`, by which alone it changes anything.
+`Night`: the context passed to each phase of a maintenance run; `decide` applies and records one decision.
 
 A decision is one transaction: its changes, and a row that says what was decided, about what, and by which evidence. So a
 night that is cut off anywhere has done whole decisions, and each of them can be taken back. A phase finds its work in the

@@ -1,5 +1,5 @@
 """
-Copy notes that lie outside the vault into it, and copy them again when they were edited there.
+Copy outside files into the vault, and update copies whose original changed, unless the copy was edited or removed.
 
 A copy that somebody changed or removed here is theirs: it is left as it is, and named. To tell that, `documents/.copied` keeps for each
 copy where it came from and what it held, as digests under the home's key: no path, no word. An erasure changes the copy, so that what

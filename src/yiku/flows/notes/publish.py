@@ -1,5 +1,5 @@
 """
-Write the managed regions of MEMORY.md and USER.md, after reading what people changed there.
+Apply people's edits of MEMORY.md and USER.md to memory, then rewrite the generated block of each page.
 
 A region is known by its marker: unedited, it is written anew and teaches nothing, however old it is. What was edited is compared
 with the version that the person had before them (rules/pages/hand_edits.py). A region in which an accident is likelier than a

@@ -1,3 +1,3 @@
 """
-System prompts: what memory contributes to one, and summaries of the agent's identity files.
+Build system prompts, inject memories into users' prompts, summarize identity files, publish MEMORY.md and USER.md.
 """

@@ -1,5 +1,5 @@
 """
-Publish MEMORY.md and USER.md, and compile the profile where it changed.
+Publish MEMORY.md and USER.md (notes/publish.py), then renew by rules the summary of USER.md for prompts.
 
 By rules, which take a millisecond; `compile` asks a model where there is one.
 """

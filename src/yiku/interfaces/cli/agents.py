@@ -1,5 +1,5 @@
 """
-Commands for coding agents: install, uninstall, ingest.
+Commands for coding agents: install and uninstall Yiku in one, ingest the events that its hooks captured.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 """
-Shared by all commands: global options, opening a home, printing results.
+`Call`, one run of a command: global options, opening the memory, input, output, backup; builds the Typer commands.
 
 A verb is a function whose first argument is a Call. `command` makes a typer command of it and adds the
 global options, so that they are accepted behind the verb as well as before it.

@@ -1,5 +1,5 @@
 """
-The command `demo`: record a conversation, learn from it, ask about it, and check each answer.
+The command `demo`: replay a sample conversation into a new data folder, check its answers, try edits and undo.
 
 The material lies in demo/: 99 turns in seven sessions, in English and Chinese, the statements that an agent keeps on the
 way with `remember`, and the questions with what their answers must hold. Everything else is learned from what Mei says.

@@ -1,5 +1,5 @@
 """
-Commands for the home: pause, resume, status, stats, journal, config, completion, version.
+Commands for the data folder and its settings: pause, resume, status, stats, journal, config, completion, version.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 """
-The command `import`: import existing conversations with their own ids and times.
+The command `import`: import conversations, memories and notes from files of a known or detected format.
 
 A file, a zip archive, or every file of a known format below a folder, one after the other. Known records are only counted, so an
 import can be repeated, and goes on where it was cut short. What could not be used is listed by line; it

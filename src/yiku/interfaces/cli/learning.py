@@ -1,5 +1,5 @@
 """
-Commands for learning: learn, review, confirm, reject, queue.
+Commands to extract memories from turns and to review them: learn, review, confirm, reject, queue (model jobs).
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 """
-The command `mcp`: serve a home over the Model Context Protocol, on stdio or HTTP.
+The command `mcp`: serve the memory over the Model Context Protocol, on stdio or HTTP; print the HTTP token.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 """
-Commands for the night: consolidate, report, schedule.
+Commands for nightly maintenance: consolidate (run it now), report (its decisions), schedule (cron or systemd).
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 """
-Commands for the system prompt of an agent: prompt, compile.
+Commands `prompt` (show the system prompt built for an agent) and `compile` (summarize the identity files).
 """
 
 from __future__ import annotations

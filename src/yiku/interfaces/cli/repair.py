@@ -1,5 +1,5 @@
 """
-Commands for a home that may be damaged: check and repair.
+Commands `check` (find damage in the data folder) and `repair` (from readable rows, backups, transcripts).
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 """
-The command `scratchpad`: show or edit current work.
+The command `scratchpad`: show or edit the current task, open questions and next steps of a user.
 """
 
 from __future__ import annotations

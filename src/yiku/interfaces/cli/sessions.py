@@ -1,5 +1,5 @@
 """
-Commands for sessions: sessions, messages, end, compress, episodes.
+Commands for sessions: sessions, messages, end, compress (summarize dropped messages), episodes (summaries).
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 """
-The command `sql`: run a select statement on a home's tables.
+The command `sql`: run a read-only select on the database, limited to the data that this scope may read.
 """
 
 from __future__ import annotations

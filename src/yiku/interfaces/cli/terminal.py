@@ -1,5 +1,5 @@
 """
-Terminal output: cell widths, colour, wrapping, tables, times.
+Terminal output: cell widths, colour, wrapping, tables, escaping of control characters, formats of times and hits.
 
 A Chinese character takes two cells, so lines are measured in cells, never in characters. What was
 remembered is printed without its control characters: a stored text must not steer the terminal.

@@ -1,5 +1,5 @@
 """
-Commands that write notes and keep their index current: note, promote, compact, watch.
+Commands for notes: note (daily log), promote (to MEMORY.md), compact (archive old logs), watch (index changes).
 """
 
 from __future__ import annotations

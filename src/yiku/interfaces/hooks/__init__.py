@@ -1,1 +1,1 @@
-"""Hooks of coding agents: capture their events, and inject memories into their prompts."""
+"""Hooks of coding agents: install them, capture the agents' events, and inject memories into their prompts."""

@@ -1,5 +1,5 @@
 """
-Format the memories for a prompt as the JSON that a hook prints, and forget those that were not delivered.
+Build the JSON with memories that a hook prints; reset a session's record of them if undelivered or compressed.
 
     {"hookSpecificOutput": {"hookEventName": "UserPromptSubmit", "additionalContext": "<yiku-memory …>"}}
 

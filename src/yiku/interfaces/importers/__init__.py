@@ -1,5 +1,5 @@
 """
-Shared by importers: read files with broken lines record by record.
+Importers of conversations, memories and notes; shared here: reading broken JSON Lines, content, times, ids.
 
 Each module here knows one kind of source, and has the same three functions:
 

@@ -1,5 +1,5 @@
 """
-Import files of any known format into a memory, in batches that can be repeated.
+Import files of any known format into a memory, without results of its own tools and turns captured by hooks.
 
     found = formats.find(Path("export.zip"))
     for done in run.each(memory, found, dry_run=True):

@@ -1,5 +1,5 @@
 """
-`OpenHome`, the memory behind an MCP server: open it in a thread, retry if that fails, count what answers showed.
+`OpenHome`, the memory behind an MCP server: open on first use, retry on failure, count retrievals, answer hooks.
 
 A server that cannot open its home still answers: each call says what is wrong and what to do, and works again once it is mended.
 """

@@ -1,1 +1,1 @@
-"""Decide what a statement does to earlier ones."""
+"""Decide a statement's slot, expiry and effect on earlier ones (confirm, replace, retract); select versions by time."""

@@ -1,5 +1,5 @@
 """
-Determine the slot (subject, predicate, object) that a statement fills, and whether it is past, open, or a standing rule.
+Determine a statement's slot (subject, predicate, object), whether it is past, undecided, a rule; index its words.
 
 A single-valued predicate (home, employer, version, deadline) holds one object at a time; a multi-valued one (likes, uses,
 owns) holds many; of any other nobody knows yet. The key says what cannot both hold (rules/statements/keys.py).

@@ -1,5 +1,5 @@
 """
-Choose the current statement among live ones with the same slot, without a question to compare them by.
+Map outdated statements to the last one said with the same subject and predicate, where no question is given.
 
 Only what a row says of itself is looked at: its subject, its predicate, its object. A predicate of many values, and a
 statement without a slot, marks nothing; a belief, or what is over, takes nobody's place.

@@ -1,5 +1,5 @@
 """
-Build the prompts for extraction by a model and validate its replies.
+Extract statements with a model: format turns as its input, JSON schemas of replies, validation to drafts.
 
 It is shown turns as data between marks, with the calls of tools and what came of them in short. Of its reply only that
 counts whose evidence stands in the turns, word for word but for width, case and spaces, and which stands in that evidence

@@ -1,5 +1,5 @@
 """
-Recognize noise, and score the importance of a text from 0 to 1 by its words.
+Detect noise (acknowledgements, emoji, interjections), and score a text's importance from 0 to 1 by its words.
 
 The score is that of the weightiest class that a text names: identity, health and safety 1.0; preferences, relations and
 states 0.8; projects, tasks and goals 0.7; whatever else is told 0.5; what only holds for the moment 0.2. Words that

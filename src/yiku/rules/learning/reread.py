@@ -1,5 +1,5 @@
 """
-Compare the statements learned from turns with what the current rules find in them.
+Compare learned statements with what the current rules find; relink versions after removals; rule version number.
 
 A statement is kept where the current rules find the same words in the same slot. Whatever else they find counts as known
 where a statement of the same turn has the same value, or rests on the same words of it: spans of characters decide that,

@@ -1,5 +1,5 @@
 """
-The words of each language, as data: en/*.toml, zh/*.toml, the same files in both.
+Types and loader of the English and Chinese lexicon, whose words are TOML data in en/ and zh/.
 
 A word or phrase belongs to classes (`kin.sister`, `deny.longer`, `time.deadline`); what follows from a class is decided
 elsewhere, in any language alike. `make lexicon` compiles the files into compiled.py, which is what is imported: reading

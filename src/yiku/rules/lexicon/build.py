@@ -1,5 +1,5 @@
 """
-Build one lexicon from the tables of the languages: words by class, templates by anchor.
+Build a Lexicon from the languages' TOML tables: word classes, phrases, predicates, sentence templates, word lists.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""Rules of the night: when a memory fades or is purged, which are duplicates or contradict, how reports are formatted."""
+"""Rules of nightly maintenance: fading, duplicates, contradictions, beliefs, entity summaries, persona, reports."""

@@ -1,5 +1,5 @@
 """
-Judge whether the later of two live statements contradicts the earlier, without a question.
+Judge whether the later of two live statements replaces or contradicts the earlier, by slots, values and denials.
 
 Each statement asks its own question: what it says, without its value. Of that question the rule of recall decides
 (rules/finding/supersede.py), and because nobody asked, more than that is required here:

@@ -1,5 +1,5 @@
 """
-Detect statements that say the same in other words, and choose the one to keep.
+Detect duplicates equal after normalization, vet merges that a model proposes, choose the one to keep and merge.
 
 Two statements are duplicates only if every word that can distinguish them is equal: after width, case, contractions and
 Chinese variants are folded, values are brought into one form as of the day they were said, and words that add nothing

@@ -1,5 +1,5 @@
 """
-Reasons for which a night archives a memory, as stored on its row, and when junk may be purged.
+Reason codes for nightly archiving and deletion, and when a memory in the trash is deleted for good (30 days).
 
     active, candidate ── expired, faded ──► archived ── auto-delete ──► junk ── after GRACE ──► purged
 """

@@ -1,5 +1,5 @@
 """
-Decide when a memory fades with age: its score is a function of its row and the time, never counted down.
+Decide whether age archives or demotes a memory, by a score computed from its row and the current time.
 
 What a person said in plain words, without saying for how long, does not fall asleep: it holds until something else is said.
 Rules, pins and what is permanent never do. What was to be kept for a while, and beliefs, do when little is left of their

@@ -1,5 +1,5 @@
 """
-Decide which traits of a persona are certain enough for its file, and group them by dimension.
+Decide which persona traits are certain enough to be pinned, and group the pinned ones for the persona file.
 
 A trait is promoted, which pins it, at a confidence of CONFIDENCE or after USES uses. The file shows what is pinned. The
 dimension of a trait is named by a tag, `dimension:humor`, or by its own text, `humor=dry`; of a dimension only what was said

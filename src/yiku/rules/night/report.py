@@ -1,5 +1,5 @@
 """
-Format the report of a night, and the summary of a day, as Markdown.
+Format the report of a nightly maintenance run, and the summary of a day, as Markdown.
 
 A report has a section for each sort of decision: what was decided about which memory, why, and by which evidence, with the number
 by which it is taken back. Long sections are cut, so that a person reads it over a coffee; `yiku report --json` has every line.

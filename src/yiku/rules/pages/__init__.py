@@ -1,1 +1,1 @@
-"""Markdown pages: blocks, chunks, the managed region, additions, merging and hand edits."""
+"""Parse, format, chunk and merge Markdown pages; detect hand edits; format exports, audit reports and provenance."""

@@ -1,5 +1,5 @@
 """
-Criteria of an audit (duplicate, unused, stale, over budget), and its report as Markdown.
+Criteria of an audit of stored memories (duplicate, unused, stale, over budget), and its report as Markdown.
 
 A duplicate is a statement whose words, or whose slot and value, another live statement of its kind has too: spelling, spaces and
 punctuation do not count. Stale is what nobody said, saw or used for a long time. The page begins with what is over its budget,

@@ -1,5 +1,5 @@
 """
-Find what a person changed in a managed region, compared with the version they had.
+Find what a person changed in the generated part of a page (between markers), compared with the version they had.
 
 Each version is kept as the seals of its lines with the ids that they end in, and no word of them. So is each edited region
 once it was read: who checks it out again later has changed nothing. A region is compared with the version of its marker, or

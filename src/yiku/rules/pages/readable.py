@@ -1,5 +1,5 @@
 """
-Format everything that is known as pages of Markdown for a person.
+Format an export of a memory as Markdown pages for a person: statements, history, review, episodes, messages.
 
     README.md                 what is here, with counts, and what is not
     memories/KIND.md          statements that hold, by topic, newest first, with dates and sources

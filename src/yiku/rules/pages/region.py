@@ -1,5 +1,5 @@
 """
-Parse and format the managed region of a page: its markers, its lines, and the text around it.
+Parse and format the generated part of a Markdown page: its marker comments, its lines, and the text around it.
 
     <!-- yiku:begin 5f6e7d8c-90ab12cd34ef Kept by Yiku. Edit, add or remove a line here, and … -->
     ## Rules

@@ -1,1 +1,1 @@
-"""Mask secrets, keep private parts out, fence recalled text, plan erasure; scope names."""
+"""Mask secrets and <private> text, fence and quote recalled text, redact erased statements, validate scope names."""

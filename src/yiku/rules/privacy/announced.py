@@ -1,5 +1,5 @@
 """
-Detect credentials after an announcing word (`password`, `api key`, 密钥) by a value that looks random.
+Detect credentials by context: a random value after `password`, `api key`, 密钥; passwords in URLs and commands.
 
     DB_PASSWORD=…   "apiKey": "…"   | API key | … |   <token>…</token>   --token …   the api key for prod is …   数据库密码 …
 

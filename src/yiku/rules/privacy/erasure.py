@@ -1,5 +1,5 @@
 """
-Compute the seals by which erased text is recognized, and the words for which verification searches files.
+Compute the texts whose keyed hashes recognize erased content, and the words to verify that files are clean.
 
 How a statement is taken out of a text, `rules.redaction` says. What must not come back is written down
 as short texts, which the flow turns into keyed hashes before they are kept anywhere. What proves that a

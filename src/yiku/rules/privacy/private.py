@@ -1,5 +1,5 @@
 """
-Remove parts between <private>…</private> or <私密>…</私密>.
+Replace text between <private>…</private> or <私密>…</私密> with a mark.
 
     The plan is <private>to leave in May</private>, 别告诉他   →   The plan is [private], 别告诉他
 

@@ -1,5 +1,5 @@
 """
-Validate the names of scopes.
+Validate names of scopes (isolated memory spaces) against look-alikes, and derive one from a login.
 
 A scope is a privacy boundary, so two names are two scopes, whatever they look like: nothing is folded, trimmed or
 mended. The ids that users have elsewhere are taken as they are (`auth0|Ab12`, `T02/U7`, `ann@example.com`, a name in

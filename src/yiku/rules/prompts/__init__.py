@@ -1,3 +1,3 @@
 """
-Rules for system prompts: section budgets, trimming, the gate for recalled memories, condensing identity files.
+Rules for system prompts: section budgets, which recalled memories enter, persona weights, identity file summaries.
 """

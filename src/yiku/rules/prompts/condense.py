@@ -1,5 +1,5 @@
 """
-Condense an identity file to a summary within a token budget, without a model.
+Condense an identity file (SOUL.md, AGENT.md, …) to a token budget without a model; vet a model's summary of it.
 
     # Soul                                       - Never lie, not even to be kind.
     <!-- draft -->                               - Admit what you do not know before you guess.

@@ -1,1 +1,1 @@
-"""Derive records from a session: its task, episode, scratchpad and attachments."""
+"""Convert chat messages and agent events to turns; derive tasks, tool calls, outcomes, episodes, scratchpads, files."""

@@ -1,1 +1,1 @@
-"""The reader: sentences to clauses (read.py) with subject, mood, tense, values and slots."""
+"""Parse text into clauses with subject, mood, tense, values and slots; parse what questions ask for."""

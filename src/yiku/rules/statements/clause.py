@@ -1,5 +1,5 @@
 """
-Types of the reader's output: clauses, values, slots and parsed questions.
+Types of parsed text: clauses with mood and tense, typed values, slots, and parsed questions.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 """
-Canonical subjects, predicates and slot keys, equal across both languages.
+Normalize subjects, predicates and slot keys, equal in English and Chinese; cardinality and denial of predicates.
 
 The key of a slot says what cannot both hold. A known predicate has its name of the lexicon in it; of any other its words
 count, in any order, without the owner: "the retry limit of the gateway", "the gateway's retry limit" and 网关的 retry

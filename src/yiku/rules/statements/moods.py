@@ -1,5 +1,5 @@
 """
-Determine the mood, tense and cue of a clause: asked or asserted, past or planned, denial, correction, order.
+Classify a clause: mood, tense, negation, order to the agent, correction or retraction, pasted text or fiction.
 """
 
 from __future__ import annotations

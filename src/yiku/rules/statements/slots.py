@@ -1,5 +1,5 @@
 """
-Fill slots from a clause: by the templates of the lexicon and by the attribute form (possessor, noun, value).
+Fill slots from a clause, by templates and by the attribute form; find the predicates that a question asks for.
 
 A template is tried only where its anchor stands, left to right; a gap ends at the next word that the template or the
 lexicon knows for an end, and is no longer than MOST_WORDS. So nothing is tried twice, and nothing backtracks.

@@ -1,5 +1,5 @@
 """
-Tell where in a text somebody else speaks: between marks of quotation, and behind a lead such as `the mail says:`.
+Detect spans in which somebody else speaks: quotations, and text after a lead-in such as `the mail says:`.
 
 A short quotation without punctuation is a name or a title, and the speaker's own. Between two quotations of a paragraph nothing is
 surely the speaker's: what is quoted may hold marks itself, put there to end the quotation early.

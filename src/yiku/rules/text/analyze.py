@@ -1,5 +1,5 @@
 """
-Convert text to search tokens, the same for indexing and for queries; fold text to compare it; detect its language.
+Tokenize text for full-text search (English, Chinese), fold it for comparison, detect its language.
 
 Text is folded (NFKC, case, accents of Latin letters) and cut into runs. A run of Latin letters and
 digits gives one word; a compound of them (a path, a version, an address: python-3.10, foo@bar.com)

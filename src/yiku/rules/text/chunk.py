@@ -1,5 +1,5 @@
 """
-Cut texts into windows for embedding, and give short turns the turn before as context.
+Estimate token counts, cut texts into windows for embedding, and give short turns the turn before as context.
 
 A text of up to WINDOW_TOKENS is one window; a longer one is cut at its sentences. A turn of a few words ("Yes,
 that one.") means little alone, so it is embedded twice, alone and behind the end of the turn before, and the

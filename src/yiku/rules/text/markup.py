@@ -1,5 +1,5 @@
 """
-Recognize tags in a text as a language model reads them, in any spelling.
+Find tags such as <private> in any spelling (case, width, escapes, invisible characters), with source offsets.
 
     <private>   < PRIVATE >   ＜ｐｒｉｖａｔｅ＞   &lt;private&gt;   &#60;private&#62;   <pri\u200bvate>   <private reason="…">
 

@@ -1,5 +1,5 @@
 """
-Find certain sentence ends for erasure, which must remove too much rather than too little.
+Find sentence ends that are beyond doubt, so that erasure cuts too much text rather than too little.
 
 Where a sentence ends is not always sure ("Dr. Okonkwo", "No. 12B", "the 3. May", "Yahoo! Japan", 第3. 章). So a text is cut in
 pieces at every end that may be one, as sentences.py finds the marks, and pieces are put together where the end between

@@ -1,5 +1,5 @@
 """
-Parse dates and times of day from the pieces of a value (rules/values/measures.py), as of when it was said.
+Parse dates and times of day from a value's scanned tokens, relative to the time when it was said.
 """
 
 from __future__ import annotations

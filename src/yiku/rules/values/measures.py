@@ -1,5 +1,5 @@
 """
-Parse numbers, amounts and units from words and digits of either language.
+Scan a value of either language into pieces (digits, dates, known words), and parse numbers and amounts with units.
 
 A text is scanned into pieces: digits, and the longest words that the lexicon has for values, each with all that it may
 be (`second` is a unit and the 2nd). A reader begins at a piece and gives one token and where it ended, or nothing:

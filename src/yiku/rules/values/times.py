@@ -1,5 +1,5 @@
 """
-Parse one time expression: adjacent words as pieces, and the days they mean together.
+Parse one time expression of a question from adjacent time words, and resolve it to a range of days.
 
 The order of the pieces does not matter, so "March 5 2024", "5 March 2024" and 2024年3月5日 are one case: a year, a month
 and a date. A time without a year is the last such that has begun, unless the question is about the future.

@@ -1,1 +1,1 @@
-"""The vector file: vectors of turns and statements, indexed by sign bits."""
+"""Storage and search of embedding vectors of turns, statements and notes, large scopes prefiltered by sign bits."""

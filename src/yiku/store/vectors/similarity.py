@@ -1,5 +1,5 @@
 """
-Similarity of vectors to a question, corrected for what all texts of a language share.
+Cosine similarity of vectors to a question, after subtracting the mean vector of the text's script (CJK or not).
 
 A model puts every text into one corner of its space, and texts of one language into one corner of that: of a
 Chinese question every Chinese text is nearer than any English one. So what is common to a script is taken off, from

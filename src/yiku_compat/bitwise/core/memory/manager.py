@@ -1,4 +1,4 @@
-"""MemoryManager: write the daily logs, long-term file, documents and skills of a workspace, and search them all."""
+"""MemoryManager: entry point of a workspace: write notes, archive old logs, index documents and skills, sync, search."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 """
-The application's tables as select statements on Yiku's; `views.py` passes them to `memory.admin.sql`.
+The application's tables (meta, files, chunks, embedding_cache) as select statements on Yiku's tables.
 
 Chunks and files are derived from the files of the workspace, so nothing writes here. A time is in milliseconds since 1970, a
 hash in hexadecimal digits. The hash of a chunk is Yiku's own id of its text, so that equal passages of two files differ.
