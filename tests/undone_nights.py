@@ -60,8 +60,9 @@ def check(home: Path, seed: int, *, days: int = 8) -> int:
         if planned and done:
             assert (planned.items, planned.skipped) == (done.items, done.skipped)
         left = {id for one in (done.skipped if done else ()) for id in _of(memory, run, one.operation)}
-        purged = {id for id in before if id not in after}  # junk whose grace was over: nothing brings it back
-        assert {"junk"} >= {before[id]["state"] for id in purged}
+        purged = {id for id in before if id not in after}  # junk whose grace was over, with its versions: nothing brings it back
+        assert {before[id]["line"] for id in purged} == {before[id]["line"] for id in purged if before[id]["state"] == "junk"}
+        assert all(row["line"] not in {before[id]["line"] for id in purged} for row in after.values())
         for id, then in before.items():
             if id in purged:
                 continue
