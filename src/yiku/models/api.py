@@ -39,7 +39,9 @@ class Embedder(Protocol):
     An embedding model. Thread-safe.
 
     It may have `common() -> (2, dimensions)`, too: the means of everyday texts in scripts with spaces and without, for
-    homes that have few of either. And `calibrated`: that confidence was fitted to its resemblances.
+    homes that have few of either. And `calibrated`: that confidence was fitted to its resemblances. And `compares`, the
+    name of a model of pairs, or empty, with `superseded(pairs) -> (pairs,)`: of pairs of texts, the earlier first, how
+    likely it is that the later one means that the earlier no longer holds.
     """
 
     @property

@@ -55,6 +55,16 @@ class Cached(Guarded):
         """See Embedder."""
         return getattr(self.inner, "calibrated", False)
 
+    @property
+    def compares(self) -> str:
+        """See Embedder."""
+        return getattr(self.inner, "compares", "")
+
+    def superseded(self, pairs: Sequence[tuple[str, str]]) -> Vectors:
+        """See Embedder."""
+        found: Vectors = self.inner.superseded(pairs)  # type: ignore[attr-defined]
+        return found
+
     def close(self) -> None:
         """See Embedder."""
         with self._lock:

@@ -1,5 +1,5 @@
 """
-The local embedding model, multilingual-e5-small: 384 dimensions, reduced to English and Chinese or with its full vocabulary.
+The local model multilingual-e5-small, in onnxruntime or numpy: text embeddings, and supersession scores of pairs.
 
 Nothing is loaded before the first text. Then its files are made ready (prepare.py), and run with onnxruntime where
 that can be imported, else with numpy alone: one space, so a home may change from one to the other. A text is folded,
@@ -13,10 +13,10 @@ import logging
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from yiku.errors import ModelUnavailable
-from yiku.models import adapter
+from yiku.models import adapter, supersession
 from yiku.models.api import Progress, Role, Vocab
 from yiku.models.fork_lock import Guarded
 
@@ -36,10 +36,15 @@ SORTED = 2_048  # texts that are sorted by length at a time, and the most that a
 _log = logging.getLogger(__name__)
 
 
+Pair: TypeAlias = "tuple[Sequence[int], Sequence[int]]"  # token ids of the earlier and of the later statement
+
+
 class Engine(Protocol):
-    """Computes vectors from token ids."""
+    """Computes vectors from token ids, and of pairs the log of the odds that the later supersedes the earlier: (pairs,)."""
 
     def run(self, texts: Sequence[Sequence[int]]) -> Vectors: ...
+
+    def compare(self, pairs: Sequence[Pair]) -> Vectors: ...
 
 
 class LocalE5(Guarded):
@@ -90,6 +95,33 @@ class LocalE5(Guarded):
             for group in _groups([len(one) for one in numbers]):
                 vectors[[first + n for n in group]] = engine.run([numbers[n] for n in group])
         return vectors
+
+    @property
+    def compares(self) -> str:
+        """See Embedder."""
+        return supersession.digest()
+
+    def superseded(self, pairs: Sequence[tuple[str, str]]) -> Vectors:
+        """See Embedder."""
+        import numpy as np
+
+        from yiku.models.unigram import fold
+
+        found = np.empty(len(pairs), np.float32)
+        if not pairs:
+            return found
+        tokenizer, engine = self._load()
+        accents = self._vocab == "full"
+        numbers = [
+            (
+                tokenizer.encode(fold(earlier, accents=accents))[: supersession.EARLIER_TOKENS],
+                tokenizer.encode(fold(later, accents=accents))[1:][: supersession.LATER_TOKENS],  # one beginning for both
+            )
+            for earlier, later in pairs
+        ]
+        for group in _groups([len(earlier) + len(later) for earlier, later in numbers]):
+            found[group] = engine.compare([numbers[n] for n in group])
+        return (1 / (1 + np.exp(-found))).astype(np.float32)
 
     def common(self) -> Vectors:
         """Return the mean vectors by script, (2, 384): see everyday.py. Raises as `embed` does."""
@@ -178,16 +210,27 @@ class _OnnxRuntime:
             ) from error
 
     def run(self, texts: Sequence[Sequence[int]]) -> Vectors:
+        return self._computed("embedding", [(text, ()) for text in texts], 0)
+
+    def compare(self, pairs: Sequence[Pair]) -> Vectors:
+        return self._computed("supersedes", pairs, supersession.EARLIER)[:, 0]
+
+    def _computed(self, what: str, pairs: Sequence[Pair], first: int) -> Vectors:
+        """Compute an output. first: the segment of the tokens that come first; those behind them have the next."""
         import numpy as np
 
-        longest = max(map(len, texts))
-        numbers = np.ones((len(texts), longest), np.int64)  # 1 is padding
-        mask = np.zeros((len(texts), longest), np.int64)
-        for row, text in enumerate(texts):
-            numbers[row, : len(text)] = text
-            mask[row, : len(text)] = 1
+        size = (len(pairs), max(len(one) + len(other) for one, other in pairs))
+        given = {"input_ids": np.ones(size, np.int64), "attention_mask": np.zeros(size, np.int64)}  # 1 is padding
+        segments = np.zeros(size, np.int64)
+        for row, (one, other) in enumerate(pairs):
+            whole = len(one) + len(other)
+            given["input_ids"][row, :whole] = (*one, *other)
+            given["attention_mask"][row, :whole] = 1
+            segments[row, : len(one)] = first
+            segments[row, len(one) : whole] = first + 1
         try:
-            found: Vectors = self._session.run(["embedding"], {"input_ids": numbers, "attention_mask": mask})[0]
+            with_pairs = len(self._session.get_inputs()) > len(given)
+            found: Vectors = self._session.run([what], {**given, **({"segments": segments} if with_pairs else {})})[0]
         except self._failures as error:
             raise ModelUnavailable(f"onnxruntime failed: {error}") from error
         return found

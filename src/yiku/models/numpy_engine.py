@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from yiku.models import onnx_file
+from yiku.models.supersession import EARLIER, LATER
 
 if TYPE_CHECKING:
     from yiku.models.api import Vectors
@@ -26,17 +27,28 @@ HEAD = 32  # numbers of a token that one head looks at
 EPSILON = np.float32(1e-12)
 
 
+class _Linear(NamedTuple):
+    """A linear layer, x·weight + bias, and what the adapters of lone texts and of pairs change of it, each down and up."""
+
+    weight: Vectors
+    bias: Vectors
+    lone: Sequence[tuple[Vectors, Vectors]]
+    pair: Sequence[tuple[Vectors, Vectors]]
+
+    def of(self, x: Vectors, *, pairs: bool) -> Vectors:
+        out: Vectors = x @ self.weight + self.bias
+        for down, up in self.pair if pairs else self.lone:
+            out += x @ down @ up
+        return out
+
+
 class _Layer(NamedTuple):
-    looked: Vectors  # (384, 1152): queries, keys and values at once
-    looked_bias: Vectors
-    out: Vectors
-    out_bias: Vectors
+    looked: Sequence[_Linear]  # queries, keys and values
+    out: _Linear
     middle: Vectors  # scale and shift of the normalisation
     middle_bias: Vectors
-    wider: Vectors
-    wider_bias: Vectors
-    narrower: Vectors
-    narrower_bias: Vectors
+    wider: _Linear
+    narrower: _Linear
     end: Vectors
     end_bias: Vectors
 
@@ -53,54 +65,69 @@ class Plain:
 
     def run(self, texts: Sequence[Sequence[int]]) -> Vectors:
         """Return the vectors of texts given as token ids; none may be empty."""
-        lengths = [len(text) for text in texts]
-        starts = np.concatenate([[0], np.cumsum(lengths)])
-        x = self._embed(np.concatenate(texts), np.concatenate([np.arange(n) for n in lengths]))
-        for layer in self._layers:
-            looked = x @ layer.looked + layer.looked_bias
-            seen: Vectors = np.concatenate([_attention(looked[a:b]) for a, b in pairwise(starts)])
-            x = _norm(x + seen @ layer.out + layer.out_bias, layer.middle, layer.middle_bias)
-            wide = _gelu(x @ layer.wider + layer.wider_bias)
-            x = _norm(x + wide @ layer.narrower + layer.narrower_bias, layer.end, layer.end_bias)
-        total = np.add.reduceat(x, starts[:-1], axis=0)
+        starts = np.concatenate([[0], np.cumsum([len(text) for text in texts])])
+        total = np.add.reduceat(self._read(texts, starts), starts[:-1], axis=0)
         unit: Vectors = total / np.linalg.norm(total, axis=1, keepdims=True)
         return unit
 
-    def _embed(self, numbers: NDArray[np.int64], places: NDArray[np.int64]) -> Vectors:
+    def compare(self, pairs: Sequence[tuple[Sequence[int], Sequence[int]]]) -> Vectors:
+        """Return the log of the odds that the later of two texts supersedes the earlier, for each pair; none may be empty."""
+        t = self._tensors
+        segments = np.concatenate([np.repeat((EARLIER, LATER), (len(one), len(other))) for one, other in pairs])
+        starts = np.concatenate([[0], np.cumsum([len(text) for pair in pairs for text in pair])])
+        x = self._read([[*one, *other] for one, other in pairs], starts[::2], t["segment"][segments])
+        means = np.add.reduceat(x, starts[:-1], axis=0) / np.diff(starts)[:, None]
+        earlier, later = means[::2], means[1::2]
+        read = np.concatenate([x[starts[:-1:2]], earlier, later, earlier - later, earlier * later], 1)
+        odds: Vectors = _gelu(read @ t["head.hidden"] + t["head.hidden.bias"]) @ t["head.out"] + t["head.out.bias"]
+        return odds[:, 0]
+
+    def _read(self, texts: Sequence[Sequence[int]], starts: NDArray[np.int64], segments: Vectors | None = None) -> Vectors:
+        """Return what the last layer makes of all tokens: (tokens, 384)."""
+        x = self._embed(np.concatenate(texts), np.concatenate([np.arange(len(text)) for text in texts]), segments)
+        pairs = segments is not None
+        for layer in self._layers:
+            looked = np.concatenate([part.of(x, pairs=pairs) for part in layer.looked], 1)
+            seen: Vectors = np.concatenate([_attention(looked[a:b]) for a, b in pairwise(starts)])
+            x = _norm(x + layer.out.of(seen, pairs=pairs), layer.middle, layer.middle_bias)
+            wide = _gelu(layer.wider.of(x, pairs=pairs))
+            x = _norm(x + layer.narrower.of(wide, pairs=pairs), layer.end, layer.end_bias)
+        return x
+
+    def _embed(self, numbers: NDArray[np.int64], places: NDArray[np.int64], segments: Vectors | None) -> Vectors:
         t = self._tensors
         pairs = t["word.pairs"][numbers].reshape(len(numbers), -1, 16)
         signed = np.concatenate([pairs & 15, pairs >> 4], 2).astype(np.float32) - 8
         signed *= t["word.scales"][numbers].astype(np.float32)[:, :, None]
         words = signed.reshape(len(numbers), -1) + t["place"][places]
+        words = words if segments is None else words + segments
         return _norm(words, t["emb.ln.weight"], t["emb.ln.bias"])
 
     def _layer(self, p: str) -> _Layer:
         t = self._tensors
-        looked = [self._unpack(f"{p}.{part}") for part in "qkv"]
         return _Layer(
-            np.concatenate(looked, 1),
-            np.concatenate([t[f"{p}.{part}.bias"] for part in "qkv"]),
-            self._unpack(f"{p}.ao"),
-            t[f"{p}.ao.bias"],
+            [self._linear(f"{p}.{part}") for part in "qkv"],
+            self._linear(f"{p}.ao"),
             t[f"{p}.aln.weight"],
             t[f"{p}.aln.bias"],
-            self._unpack(f"{p}.fi"),
-            t[f"{p}.fi.bias"],
-            self._unpack(f"{p}.fo"),
-            t[f"{p}.fo.bias"],
+            self._linear(f"{p}.fi"),
+            self._linear(f"{p}.fo"),
             t[f"{p}.oln.weight"],
             t[f"{p}.oln.bias"],
         )
 
-    def _unpack(self, name: str) -> Vectors:
-        """Unpack a 4-bit matrix, with an adapter's change: (columns, rows) float32."""
-        pairs, scales = self._tensors[f"{name}.pairs"], self._tensors[f"{name}.scales"]
+    def _linear(self, name: str) -> _Linear:
+        """Unpack a 4-bit matrix, (columns, rows) float32, with what adapters change of it."""
+        t = self._tensors
+        pairs, scales = t[f"{name}.pairs"], t[f"{name}.scales"]
         weights = np.stack([pairs & 15, pairs >> 4], 3).astype(np.float32).reshape(*pairs.shape[:2], -1) - 8
         weights *= scales.reshape(*pairs.shape[:2], 1)
         whole = np.ascontiguousarray(weights.reshape(len(pairs), -1).T)
-        if f"{name}.down" in self._tensors:
-            whole += self._tensors[f"{name}.down"] @ self._tensors[f"{name}.up"]
-        return whole
+        lone, pair = (
+            [(t[f"{name}.{switch}.down"], t[f"{name}.{switch}.up"])] if f"{name}.{switch}.down" in t else []
+            for switch in ("lone", "pair")
+        )
+        return _Linear(whole, t[f"{name}.bias"], lone, pair)
 
 
 def _attention(looked: Vectors) -> Vectors:

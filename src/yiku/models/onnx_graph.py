@@ -1,12 +1,16 @@
 """
-Build multilingual-e5-small as an ONNX graph: twelve transformer layers, mean pooling, unit length.
+Build multilingual-e5-small as an ONNX graph: adapters, mean pooling to unit length, a head comparing two texts.
 
 The graph computes with the 4-bit weights as they are (`MatMulNBits`), so its vectors are those of the packed file; what an
 adapter changes is computed beside them, for in 4 bits most of it would be lost.
 A row of the embedding table is unpacked when its token occurs. `numpy_engine.py` computes the same in numpy, from the same
 file.
 
-    input_ids, attention_mask   (texts, tokens) int64           embedding   (texts, 384) float32
+    input_ids, attention_mask, segments   (texts, tokens) int64     embedding    (texts, 384) float32
+                                                                    supersedes   (texts, 1) float32, the log of the odds
+
+`segments` is 0 for lone texts; for pairs of statements it is 1 and 2 (supersession.py), and another adapter takes part. The
+input and its output are there only where that adapter is.
 """
 
 from __future__ import annotations
@@ -19,29 +23,40 @@ from numpy.typing import NDArray
 
 from yiku.models import onnx_file
 from yiku.models.adapter import Change
+from yiku.models.supersession import EARLIER, LATER, Supersession
 from yiku.models.weights import BLOCK, Weights
 
 _CONTRIB: Final = "com.microsoft"
 
 
-def build(weights: Weights, kept: NDArray[np.int64], changes: Mapping[str, Change], done: Callable[[float], None]) -> bytes:
+def build(
+    weights: Weights,
+    kept: NDArray[np.int64],
+    changes: Mapping[str, Change],
+    pairs: Supersession | None,
+    done: Callable[[float], None],
+) -> bytes:
     """Return the model file; `done` is called with the finished share, 0 to 1."""
-    graph = _Graph(weights, changes)
+    graph = _Graph(weights, changes, pairs)
     graph.embeddings(kept)
     for layer in range(weights.layers):
         graph.layer(layer)
         done((layer + 1) / weights.layers)
     graph.pooling()
-    inputs = [onnx_file.value(name, "int64", ["texts", "tokens"]) for name in ("input_ids", "attention_mask")]
-    outputs = [onnx_file.value("embedding", "float32", ["texts", weights.width])]
+    names, outputs = ["input_ids", "attention_mask"], [onnx_file.value("embedding", "float32", ["texts", weights.width])]
+    if pairs is not None:
+        graph.comparison(pairs)
+        names.append("segments")
+        outputs.append(onnx_file.value("supersedes", "float32", ["texts", 1]))
+    inputs = [onnx_file.value(name, "int64", ["texts", "tokens"]) for name in names]
     return onnx_file.model(graph.nodes, graph.tensors, inputs, outputs)
 
 
 class _Graph:
     """A graph under construction; each step is named after its output, `x` is the current value."""
 
-    def __init__(self, weights: Weights, changes: Mapping[str, Change]) -> None:
-        self.weights, self.changes = weights, changes
+    def __init__(self, weights: Weights, changes: Mapping[str, Change], pairs: Supersession | None) -> None:
+        self.weights, self.changes, self.pairs = weights, changes, pairs
         self.nodes: list[bytes] = []
         self.tensors: list[bytes] = []
         self.x = ""
@@ -76,13 +91,26 @@ class _Graph:
         self.step("Reshape", ["unpacked", "whole"], "word")
         self.step("Shape", ["input_ids"], "count", start=1, end=2)
         self.step("Slice", ["place", "axis0", "count", "axis0"], "places")
-        self.step("Add", ["word", "places"], "placed")
+        self.step("Add", ["word", "places"], "placed" if self.pairs is None else "in place")
+        if self.pairs is not None:
+            self.segments(self.pairs)
         self.put("emb.ln.weight", w.plain("emb.ln.w"))
         self.put("emb.ln.bias", w.plain("emb.ln.b"))
         norm = ["placed", "emb.ln.weight", "emb.ln.bias"]
         self.step("LayerNormalization", norm, "embedded", axis=-1, epsilon=float(w.epsilon))
         self.x = "embedded"
         self.step("Cast", ["attention_mask"], "mask", to=onnx_file.INT32)
+
+    def segments(self, pairs: Supersession) -> None:
+        """Add the segments of pairs, and the switch between the adapters: `lone` and `pair` are 1 and 0, or 0 and 1."""
+        self.put("segment", pairs.segments)
+        self.put("one", np.array([1], np.float32))
+        self.step("Gather", ["segment", "segments"], "of segments")
+        self.step("Add", ["in place", "of segments"], "placed")
+        self.step("ReduceMax", ["segments"], "highest", keepdims=0)
+        self.step("Cast", ["highest"], "highest.float", to=onnx_file.FLOAT)
+        self.step("Min", ["highest.float", "one"], "pair")
+        self.step("Sub", ["one", "pair"], "lone")
 
     def layer(self, n: int) -> None:
         """Add one layer: self-attention, then the feed-forward network."""
@@ -116,13 +144,50 @@ class _Graph:
         self.put(f"{name}.bias", self.weights.plain(f"{name}.b"))
         inputs = [x, f"{name}.pairs", f"{name}.scales"]
         self.step("MatMulNBits", inputs, f"{name}.mm", _CONTRIB, K=columns, N=rows, bits=4, block_size=BLOCK, accuracy_level=4)
-        if change := self.changes.get(name):
-            self.put(f"{name}.down", change.down)
-            self.put(f"{name}.up", change.up)
-            self.step("MatMul", [x, f"{name}.down"], f"{name}.narrow")
-            self.step("MatMul", [f"{name}.narrow", f"{name}.up"], f"{name}.change")
-            self.step("Add", [f"{name}.change", f"{name}.bias"], f"{name}.shift")
-        self.step("Add", [f"{name}.mm", f"{name}.shift" if change else f"{name}.bias"], f"{name}.out")
+        bias = f"{name}.bias"
+        of_pairs = self.pairs.changes if self.pairs else {}
+        for switch, change in (("lone", self.changes.get(name)), ("pair", of_pairs.get(name))):
+            if change is not None:
+                bias = self.change(f"{name}.{switch}", x, change, bias, switch if self.pairs else None)
+        self.step("Add", [f"{name}.mm", bias], f"{name}.out")
+
+    def change(self, name: str, x: str, change: Change, bias: str, switch: str | None) -> str:
+        """Add an adapter's change of a layer to its bias; return the name of the sum."""
+        self.put(f"{name}.down", change.down)
+        self.put(f"{name}.up", change.up)
+        self.step("MatMul", [x, f"{name}.down"], f"{name}.narrow")
+        narrow = f"{name}.narrow"
+        if switch:
+            self.step("Mul", [narrow, switch], f"{name}.gated")
+            narrow = f"{name}.gated"
+        self.step("MatMul", [narrow, f"{name}.up"], f"{name}.change")
+        self.step("Add", [f"{name}.change", bias], f"{name}.shift")
+        return f"{name}.shift"
+
+    def comparison(self, pairs: Supersession) -> None:
+        """Add the head that reads the tokens of a pair."""
+        self.put("start", np.array(0))
+        self.step("Gather", [self.x, "start"], "opening", axis=1)
+        for name, segment in (("earlier", EARLIER), ("later", LATER)):
+            self.put(f"{name}.segment", np.array(segment))
+            self.step("Equal", ["segments", f"{name}.segment"], f"{name}.tokens")
+            self.step("Cast", [f"{name}.tokens"], f"{name}.share", to=onnx_file.FLOAT)
+            self.step("ReduceSum", [f"{name}.share", "axis1"], f"{name}.counted", keepdims=1)
+            self.step("Max", [f"{name}.counted", "one"], f"{name}.count")
+            self.step("Unsqueeze", [f"{name}.share", "axis2"], f"{name}.weight")
+            self.step("Mul", [self.x, f"{name}.weight"], f"{name}.weighted")
+            self.step("ReduceSum", [f"{name}.weighted", "axis1"], f"{name}.total", keepdims=0)
+            self.step("Div", [f"{name}.total", f"{name}.count"], name)
+        self.step("Sub", ["earlier", "later"], "difference")
+        self.step("Mul", ["earlier", "later"], "likeness")
+        self.step("Concat", ["opening", "earlier", "later", "difference", "likeness"], "read", axis=1)
+        for name, array in pairs.head.items():
+            self.put(f"head.{name}", array.reshape(-1, 1) if name == "out" else array)
+        self.step("MatMul", ["read", "head.hidden"], "head.wide")
+        self.step("Add", ["head.wide", "head.hidden.bias"], "head.shifted")
+        self.step("Gelu", ["head.shifted"], "head.gelu", _CONTRIB)
+        self.step("MatMul", ["head.gelu", "head.out"], "head.sum")
+        self.step("Add", ["head.sum", "head.out.bias"], "supersedes")
 
     def norm(self, name: str, output: str, x: str, more: str) -> None:
         """Add a residual sum with layer normalization."""

