@@ -17,7 +17,8 @@ from yiku.store.identity_file import IdentityFile
 from yiku.store.vectors import file as module
 from yiku.store.vectors.file import Vectors
 from yiku.store.vectors.scope_vectors import encode
-from yiku.types import Vector
+from yiku.store.vectors.tables import of_pairs
+from yiku.types import Superseded, Vector
 
 SPACE, SCOPE, LENGTH = "test 24", 7, 24
 
@@ -177,6 +178,73 @@ def test_taking_a_row_out_does_not_look_at_the_others(opened, monkeypatch):
     assert ["SEARCH vectors USING INDEX vectors_by_row (scope_id=? AND item=? AND row_n=?)"] == plan
 
 
+# ------------------------------------------------------------------ pairs
+
+PAIRS = of_pairs("test")
+
+
+def add_pairs(vectors: Vectors, *found: Superseded, scope: int = SCOPE, turns: int = 9, done=()) -> bool:
+    return vectors.add_superseded(scope, PAIRS, found, turns=turns, done=done, is_current=lambda: True)
+
+
+def test_pairs_are_found_by_the_earlier_turn(opened):
+    """The likeliest first, of the scopes asked and of this model alone; another process reads them too."""
+    vectors = opened()
+    assert [] == vectors.superseded([SCOPE], PAIRS, [1])
+    one, other, third = Superseded(1, 5, 0.5, 0, 7), Superseded(1, 6, 0.75, 0, 7), Superseded(2, 6, 1.0, 3, 9)
+    assert add_pairs(vectors, one, other, third)
+    add_pairs(vectors, Superseded(1, 8, 0.9, 0, 1), scope=SCOPE + 1)
+
+    assert [other, one] == opened().superseded([SCOPE], PAIRS, [1])
+    assert [third, other, one] == vectors.superseded([SCOPE], PAIRS, [1, 2, 3])
+    assert 4 == len(vectors.superseded([SCOPE, SCOPE + 1], PAIRS, [1, 2]))
+    assert [] == vectors.superseded([SCOPE], of_pairs("another"), [1])
+    assert (9, []) == (vectors.progress_of(SCOPE, PAIRS).turns, vectors.other_spaces(SPACE))
+
+
+def test_a_forgotten_turn_is_in_no_pair(opened):
+    """Whether it was the earlier or the later; one whose text has changed is to be compared again."""
+    vectors = opened()
+    pairs = [Superseded(1, 2, 0.5, 0, 1), Superseded(2, 3, 0.5, 0, 1), Superseded(3, 4, 0.5, 0, 1), Superseded(5, 6, 0.5, 0, 1)]
+    add_pairs(vectors, *pairs)
+    vectors.forget(SCOPE, [("turn", 2), ("memory", 3)], again=[("turn", 6)])
+
+    assert [pairs[2]] == vectors.superseded([SCOPE], PAIRS, range(1, 7))
+    assert [("turn", 6)] == vectors.progress_of(SCOPE, PAIRS).again
+    add_pairs(vectors, pairs[3], done=[("turn", 6)])
+    assert [] == vectors.progress_of(SCOPE, PAIRS).again
+    vectors.drop(SCOPE)
+    assert ([], 0) == (vectors.superseded([SCOPE], PAIRS, range(1, 7)), vectors.progress_of(SCOPE, PAIRS).turns)
+
+
+def test_what_was_compared_again_replaces_what_was_found_before(opened):
+    """Of a turn that no longer supersedes another nothing is left."""
+    vectors = opened()
+    add_pairs(vectors, Superseded(1, 5, 0.5, 0, 1), Superseded(2, 5, 0.5, 0, 1), Superseded(1, 6, 0.5, 0, 1))
+    add_pairs(vectors, Superseded(2, 5, 0.75, 0, 1), done=[("turn", 5)])
+
+    assert [(2, 5, 0.75), (1, 6, 0.5)] == [
+        (each.earlier, each.later, each.likely) for each in vectors.superseded([SCOPE], PAIRS, [1, 2])
+    ]
+    assert not vectors.add_superseded(SCOPE, PAIRS, [], turns=50, done=[], is_current=lambda: False)
+    assert 9 == vectors.progress_of(SCOPE, PAIRS).turns
+
+
+def test_a_file_of_version_5_is_brought_to_todays_form(opened, path):
+    """Its vectors are found before and after; pairs from the first write on."""
+    values = drawn(3)
+    add(opened(), values)
+    connection = apsw.Connection(str(path))
+    connection.execute("drop table superseded")
+    connection.execute("pragma user_version = 5")
+    connection.close()
+    vectors = opened()
+
+    assert [] == vectors.superseded([SCOPE], PAIRS, [1])
+    add_pairs(vectors, Superseded(1, 2, 0.5, 0, 1))
+    assert (1, 3) == (len(vectors.superseded([SCOPE], PAIRS, [1])), len(cosines(vectors, values[0])))
+
+
 # ------------------------------------------------------------------ shared
 
 
@@ -304,6 +372,7 @@ def test_a_file_of_version_3_is_brought_to_todays_form(opened, path):
     add(opened(), values)
     connection = apsw.Connection(str(path))
     connection.execute("drop table embedding_cache")
+    connection.execute("drop table superseded")
     connection.execute(
         "create table embedding_cache (provider text not null, model text not null, provider_key text not null, hash blob not null,"
         " embedding blob not null, dims integer not null, updated_at integer not null,"

@@ -6,7 +6,7 @@ the numbers of the scopes that may be seen; no read crosses them. Each face has 
 what each does is said where it stands.
 
     this module    | what is imported: RECORD_KINDS, RECORD_TABLES, ByteNeedles, Erasures, Index, IdentityFile, Learning, Nights,
-                   | Notes, Reserve, SqliteStore, Store, Upkeep, Vectors, dumps, micros, moment, of_notes, offline,
+                   | Notes, Reserve, SqliteStore, Store, Upkeep, Vectors, dumps, micros, moment, of_notes, of_pairs, offline,
                    | one_at_a_time, record_tokens, record_was, search_bytes, with_id
     Store          | rows: the one way to write, and reading: scope, scopes, apply, marks, exclusive, conflict_set, memories,
                    | count, version, turn, with_details, turns, unreadable, postings, columns, hidden, records,
@@ -21,7 +21,8 @@ what each does is said where it stands.
                    | texts_in_rows, needles_in_rows, found, scrub
     Store.upkeep   | the store as a whole: totals, copies, the way back to one: ensure_open, about, counts, review_counts, sql,
                    | merge, copied, since, restore, resume_numbering
-    Vectors        | vectors, in a file of their own: exist, progress_of, other_spaces, load, similar, build_files, add, forget, remove, drop, keep_only, fits, fit, cached, cache, reset, close, start_over
+    Vectors        | vectors, in a file of their own: exist, progress_of, other_spaces, load, similar, superseded, beginnings,
+                   | build_files, add, add_superseded, forget, remove, drop, keep_only, fits, fit, cached, cache, reset, close, start_over
     IdentityFile   | which store a home has, and how far it came: read, clean_shutdown, write
     Reserve        | space for forgetting on a full disk: size, keep, release
     offline        | a database that no store has open: Depth, Findings, Tokenizers, check_backup, check_store, fsync,
@@ -48,7 +49,7 @@ from yiku.store.reserve import Reserve
 from yiku.store.row_codec import dumps, micros, moment
 from yiku.store.sqlite import SqliteStore
 from yiku.store.vectors.file import Vectors
-from yiku.store.vectors.tables import of_notes
+from yiku.store.vectors.tables import of_notes, of_pairs
 
 if TYPE_CHECKING:
     from yiku.store import offline
@@ -72,6 +73,7 @@ __all__ = [
     "micros",
     "moment",
     "of_notes",
+    "of_pairs",
     "offline",
     "one_at_a_time",
     "record_tokens",

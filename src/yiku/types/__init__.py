@@ -161,7 +161,7 @@ from yiku.types.reports import (
     Status,
     ToReview,
 )
-from yiku.types.search import Embedded, Item, Similar, TurnColumns, Vector
+from yiku.types.search import Embedded, Item, Similar, Superseded, TurnColumns, Vector
 from yiku.types.sessions import (
     ActionNode,
     Attachment,
@@ -345,6 +345,7 @@ __all__ = [
     "State",
     "Stats",
     "Status",
+    "Superseded",
     "SyncReport",
     "Task",
     "ToReview",

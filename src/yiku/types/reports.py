@@ -118,13 +118,15 @@ class EmbedReport:
     """
     Report of embedding: space, rows done, pending and failed.
 
-    failed: those that are found by words only, because the model refused them each time
+    failed:   those that are found by words only, because the model refused them each time
+    compared: turns that the model read together with earlier ones, to find which of these no longer hold
     """
 
     space: str
     done: int
     waiting: int
     failed: int = 0
+    compared: int = 0
 
 
 @value(frozen=True, slots=True)

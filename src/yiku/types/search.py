@@ -1,5 +1,5 @@
 """
-Types for ranking and embedding: turn columns, vectors, similarities, embedding progress.
+Types for search: arrays of turn attributes, vectors, similarities, embedding progress, pairs of superseded turns.
 """
 
 from __future__ import annotations
@@ -65,6 +65,21 @@ class Similar:
     memories: np.ndarray[Any, Any]
     is_cjk: np.ndarray[Any, Any]
     alike: np.ndarray[Any, Any]
+
+
+@value(frozen=True, slots=True)
+class Superseded:
+    """
+    A pair of turns, by their numbers: how likely the later one means that the earlier no longer holds, 0 to 1.
+
+    start, end: the characters of the earlier one that this is about
+    """
+
+    earlier: int
+    later: int
+    likely: float
+    start: int
+    end: int
 
 
 @value(frozen=True, slots=True)

@@ -9,7 +9,7 @@ create table vectors_of (
 ) strict;
 
 -- The models whose vectors lie here, and how many numbers a vector has; null until there is one. `notes of …` is the space of the same
--- model for notes, which are searched apart.
+-- model for notes, which are searched apart; `pairs of …` names a model that compares pairs, and has no vectors.
 create table spaces (
     n integer primary key,
     name text not null unique,
@@ -66,3 +66,18 @@ create table embedding_cache (
     updated_at integer not null
 ) strict;
 create index cache_by_hash on embedding_cache (hash);
+
+-- Pairs of turns of one speaker: how likely the later one means that the earlier no longer holds, and which of its characters
+-- that is about. `likely` is between 0 and 1; only likely pairs are kept.
+create table superseded (
+    scope_id integer not null,
+    space integer not null references spaces (n),
+    earlier integer not null,
+    later integer not null,
+    likely real not null,
+    first integer not null,
+    stop integer not null,
+    primary key (scope_id, space, earlier, later)
+) strict, without rowid;
+create index superseded_by_later on superseded (scope_id, later);
+create index superseded_by_earlier on superseded (scope_id, earlier);

@@ -1,5 +1,5 @@
 """
-The vector database file: add, search, delete, reset.
+`Vectors`: SQLite file of embedding vectors: search, text cache, embedding progress, pairs of superseded turns.
 
 Rows of int8 numbers are the truth, and all of them can be made again; so this file is never backed up, and where
 it is damaged, or of another store, it is begun anew, while questions are answered by words. What was read of a scope
@@ -36,16 +36,17 @@ from yiku.store.vectors import scope_vectors, sign_index, similarity, tables
 from yiku.store.vectors.scope_vectors import READ_AT_ONCE, ScopeVectors
 from yiku.store.vectors.sign_index import SignIndex
 from yiku.store.vectors.similarity import Centre, Codes
-from yiku.store.vectors.tables import NOTES, of_notes
-from yiku.types import Embedded, Item, Similar, Vector
+from yiku.store.vectors.tables import NOTES, PAIRS, of_notes
+from yiku.types import Embedded, Item, Similar, Superseded, Vector
 
 if TYPE_CHECKING:
     import numpy as np
 
     Array = np.ndarray[Any, Any]
 
-VERSION = 5
+VERSION = 6
 CACHE_SINCE = 4  # its form is of this version
+PAIRS_SINCE = 6  # are compared
 READABLE = 3  # from this version on: before it is written to, it is brought to today's
 SCOPES_KEPT = 32  # and spaces of them
 CACHED_AT_MOST = 10_000  # vectors of texts, some 6 MB
@@ -102,9 +103,22 @@ class Vectors:
                 return []
             used = "exists (select 1 from progress where space = n and turns + memories > 0)"
             found = connection.execute(
-                f"select name from spaces where name not in (?, ?) and {used} order by n", (space, of_notes(space))
+                f"select name from spaces where name not in (?, ?) and name not like ? and {used} order by n",
+                (space, of_notes(space), f"{PAIRS}%"),
             )
             return [name.removeprefix(NOTES) for (name,) in found]
+
+    def superseded(self, scopes: Sequence[int], space: str, turns: Sequence[int]) -> list[Superseded]:
+        """Return what the model of this space found of these turns and later ones, the likeliest first."""
+        with self._read() as connection:
+            if connection is None or not turns or self._is_older(connection, PAIRS_SINCE):
+                return []
+            return tables.superseded(connection, scopes, tables.space_of(connection, space)[0], turns)
+
+    def beginnings(self, scopes: Sequence[int], space: str, rows: Sequence[tuple[Item, int]]) -> dict[tuple[Item, int], Array]:
+        """Return the vector, (d,) float32 of about unit length, of the first window of each of these rows that has one."""
+        with self._read() as connection:
+            return {} if connection is None else tables.beginnings(connection, scopes, tables.space_of(connection, space)[0], rows)
 
     def load(self, scopes: Sequence[int], space: str) -> int | None:
         """Load the vectors of these scopes; return their dimensions, or None if there are none."""
@@ -293,6 +307,40 @@ class Vectors:
             connection.executemany(sql, [(scope, number, *row) for row in refused])
         return True
 
+    def add_superseded(
+        self,
+        scope: int,
+        space: str,
+        found: Sequence[Superseded],
+        *,
+        turns: int,
+        done: Sequence[tuple[Item, int]],
+        is_current: Callable[[], bool],
+    ) -> bool:
+        """
+        Store what a model found of pairs, and how far it is; return whether that was done. See `add`.
+
+        done: turns that were compared again: what was found of them before is dropped
+        """
+        with self._transaction() as connection:
+            if not is_current():
+                return False
+            connection.execute("insert or ignore into spaces (name, dimensions) values (?, null)", (space,))
+            number = tables.space_of(connection, space)[0]
+            connection.execute("insert or ignore into progress (scope_id, space) values (?, ?)", (scope, number))
+            sql = "update progress set turns = max(turns, ?) where scope_id = ? and space = ?"
+            connection.execute(sql, (turns, scope, number))
+            for _, n in done:
+                sql = "delete from superseded indexed by superseded_by_later where scope_id = ? and later = ? and space = ?"
+                connection.execute(sql, (scope, n, number))
+            sql = "delete from again where scope_id = ? and space = ? and item = ? and row_n = ?"
+            connection.executemany(sql, [(scope, number, *row) for row in done])
+            connection.executemany(
+                f"insert or replace into superseded values ({index.placeholders(range(7))})",
+                [(scope, number, one.earlier, one.later, one.likely, one.start, one.end) for one in found],
+            )
+        return True
+
     def forget(self, scope: int, rows: Sequence[tuple[Item, int]], *, again: Sequence[tuple[Item, int]] = ()) -> bool:
         """
         Delete the vectors of these rows, also from the cache; rows in `again` are queued for embedding.
@@ -302,6 +350,9 @@ class Vectors:
 
         def step(connection: apsw.Connection) -> None:
             gone = sum(tables.delete_row(connection, scope, item, n) for item, n in (*rows, *again))
+            for item, n in (*rows, *again):
+                if item == "turn":
+                    tables.delete_pairs(connection, scope, n)
             connection.execute("update progress set removals = removals + ? where scope_id = ?", (gone, scope))
             sql = "delete from again where scope_id = ? and item = ? and row_n = ?"
             connection.executemany(sql, [(scope, *row) for row in (*rows, *again)])
@@ -366,16 +417,12 @@ class Vectors:
 
     def cached(self, key: tuple[str, str, str], hashes: Sequence[bytes]) -> dict[bytes, Array]:
         """Return cached vectors of texts for this provider, model and variant."""
-        import numpy as np
-
         with self._read() as connection:
-            if connection is None:
-                return {}
-            if self._is_older(connection, CACHE_SINCE):
+            if connection is None or self._is_older(connection, CACHE_SINCE):
                 return {}
             sql = "select factor, code from embedding_cache where hash = ? and (provider, model, provider_key) = (?, ?, ?)"
             found = ((text, connection.execute(sql, (text, *key)).fetchone()) for text in hashes)
-            return {text: np.frombuffer(row[1], np.int8) * np.float32(row[0]) for text, row in found if row}
+            return {text: scope_vectors.decode(*row) for text, row in found if row}
 
     def cache(self, key: tuple[str, str, str], found: Sequence[tuple[bytes, Array]], is_current: Callable[[], bool]) -> None:
         """Cache vectors of texts, the newest CACHED_AT_MOST."""

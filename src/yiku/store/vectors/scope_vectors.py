@@ -53,6 +53,13 @@ def encode(values: Array) -> tuple[float, bytes]:
     return factor, np.rint(values / factor).astype(np.int8).tobytes()
 
 
+def decode(factor: float, code: bytes) -> Array:
+    """Return a vector, float32, from its factor and int8 numbers."""
+    import numpy as np
+
+    return np.frombuffer(code, np.int8).astype(np.float32) * np.float32(factor)
+
+
 def add(vectors: ScopeVectors, found: Sequence[tuple[Any, ...]]) -> None:
     """Add rows, merging pieces no longer than the new one so that few remain."""
     import numpy as np

@@ -1,24 +1,37 @@
 """
-Queries on the tables of the vector file: spaces, progress, the vectors of rows.
+SQL on the vector file's tables: embedding spaces, progress; read, insert and delete the vectors of rows.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from itertools import islice
+from typing import TYPE_CHECKING, Any
 
 import apsw
 
 from yiku.store import index
-from yiku.store.vectors.scope_vectors import READ_AT_ONCE, encode
-from yiku.types import Vector
+from yiku.store.vectors.scope_vectors import READ_AT_ONCE, decode, encode
+from yiku.types import Item, Superseded, Vector
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    Array = np.ndarray[Any, Any]
 
 NOTES = "notes of "  # before the name of a model's space
+PAIRS = "pairs of "  # before the name of a model that compares pairs of turns: it has progress, and no vectors
 
 
 def of_notes(space: str) -> str:
     """The name of the space in which a model's vectors of notes lie: apart, so that talk is searched as if there were no notes."""
     return f"{NOTES}{space}"
+
+
+def of_pairs(model: str) -> str:
+    """The name of the space in which it stands how far a model has compared pairs."""
+    return f"{PAIRS}{model}"
 
 
 def space_of(connection: apsw.Connection, name: str) -> tuple[int | None, int | None]:
@@ -49,6 +62,31 @@ def by_rows(connection: apsw.Connection, scope: int, space: int) -> Iterator[lis
             yield some
 
 
+def beginnings(
+    connection: apsw.Connection, scopes: Sequence[int], space: int | None, rows: Sequence[tuple[Item, int]]
+) -> dict[tuple[Item, int], Array]:
+    """Return the vectors of the first windows of these rows; none of a space that is not there."""
+    found: dict[tuple[Item, int], Array] = {}
+    for item in dict.fromkeys(item for item, _ in rows):
+        sql = f"""
+            select row_n, factor, code from vectors indexed by vectors_by_row
+            where scope_id in ({index.placeholders(scopes)}) and item = ? and space = ? and part = 0
+                and row_n in (select value from json_each(?))"""
+        ns = json.dumps([n for other, n in rows if other == item])
+        for n, factor, code in connection.execute(sql, (*scopes, item, space, ns)):
+            found[item, n] = decode(factor, code)
+    return found
+
+
+def superseded(connection: apsw.Connection, scopes: Sequence[int], space: int | None, turns: Sequence[int]) -> list[Superseded]:
+    """Return what was found of these turns and later ones, the likeliest first."""
+    sql = f"""
+        select earlier, later, likely, first, stop from superseded
+        where scope_id in ({index.placeholders(scopes)}) and space = ? and earlier in (select value from json_each(?))
+        order by likely desc"""
+    return [Superseded(*row) for row in connection.execute(sql, (*scopes, space, json.dumps([*turns])))]
+
+
 def spaces_with(connection: apsw.Connection, scope: int, item: str, n: int) -> list[int]:
     """The spaces in which a row has vectors."""
     sql = "select distinct space from vectors indexed by vectors_by_row where scope_id = ? and item = ? and row_n = ?"
@@ -65,7 +103,7 @@ def empty_space(connection: apsw.Connection, space: int, length: int | None) -> 
 
 
 def drop(connection: apsw.Connection, among: str) -> None:
-    for table in ("vectors", "again"):
+    for table in ("vectors", "again", "superseded"):
         connection.execute(f"delete from {table} where {among}")
     connection.execute(f"update progress set turns = 0, memories = 0, removals = removals + 1 where {among}")
 
@@ -78,6 +116,13 @@ def delete_row(connection: apsw.Connection, scope: int, item: str, n: int, space
     else:
         connection.execute(f"{sql} and space = ?", (scope, item, n, space))
     return int(connection.changes() > 0)
+
+
+def delete_pairs(connection: apsw.Connection, scope: int, turn: int) -> None:
+    """Delete what was found of a turn beside others."""
+    for column in ("earlier", "later"):
+        sql = f"delete from superseded indexed by superseded_by_{column} where scope_id = ? and {column} = ?"
+        connection.execute(sql, (scope, turn))
 
 
 def insert(connection: apsw.Connection, scope: int, space: int, last: int, found: Sequence[Vector]) -> int:
