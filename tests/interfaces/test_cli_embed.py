@@ -58,7 +58,7 @@ def test_embed_in_json(home, server):
     """One object: the space, how many were done, wait and were refused, as numbers."""
     found = run(home, "embed", "--json", **api(server)).json
 
-    assert ("embed", {"space", "done", "waiting", "failed"}) == (found["verb"], {*found["embed"]})
+    assert ("embed", {"space", "done", "waiting", "failed", "compared"}) == (found["verb"], {*found["embed"]})
     assert (3, 0, 0) == tuple(found["embed"][name] for name in ("done", "waiting", "failed"))
 
 

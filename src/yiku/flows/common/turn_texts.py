@@ -32,6 +32,12 @@ def with_speaker(turn: Turn) -> str:
     return f"{turn.speaker}: {turn.content}" if turn.speaker else turn.content
 
 
+def text_of(turn: Turn) -> str:
+    """Return the text of a turn; empty for a redacted one."""
+    content = turn.content.strip()
+    return "" if content in redaction.marks() else content
+
+
 def tool_tokens(turn: Turn) -> Tokens | None:
     """Return the search tokens of tool calls: names, inputs and results."""
     if not turn.tool_calls and not turn.tool_results:

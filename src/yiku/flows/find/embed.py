@@ -19,10 +19,10 @@ from yiku.errors import Damaged, ModelError, ModelFailed, ModelUnavailable, Read
 from yiku.flows.common import background, checks
 from yiku.flows.common.background import Worker
 from yiku.flows.common.handle import Handle
-from yiku.flows.common.turn_texts import with_speaker
+from yiku.flows.common.turn_texts import text_of, with_speaker
+from yiku.flows.find import superseded
 from yiku.flows.keep import transcripts
 from yiku.rules.pages import chunks
-from yiku.rules.privacy import redaction
 from yiku.rules.text import chunk
 from yiku.store.api import of_notes, one_at_a_time
 from yiku.types import EmbedReport, Item, Memories, Note, SemanticMemory, Turn, TurnColumns, Turns, Vector
@@ -107,20 +107,43 @@ def embed(
     refused: set[tuple[Item, int]] = set()
     if not own:
         return EmbedReport(model.space, 0, 0)
+
+    def ended() -> bool:
+        return stopped() or (budget_s is not None and time.monotonic() - began >= budget_s)
+
     with one_at_a_time(handle.paths.locks / "embedder.lock", "another process is embedding"):
         total = _pending_rows(handle, own[0], model)
-        while total and not stopped() and (budget_s is None or time.monotonic() - began < budget_s):
+        pairs = superseded.waiting(handle, own[0], model)
+
+        def tell(count: int) -> None:
+            if progress is not None:
+                progress(count, max(count, total + pairs))
+
+        while total and not ended():
             batch = _next_batch(handle, own[0], model.space, refused)
             if batch is None:
                 break
             done += _embed_batch(handle, model, batch, refused)
-            if progress is not None:
-                progress(done, max(done, total))
+            tell(done)
         spaces = (model.space, of_notes(model.space))
         for space in spaces:
             handle.vectors.build_files(own[0], space)
+        compared = _compare_pairs(handle, own[0], model, ended, lambda count: tell(done + count))
         left = waiting(handle, own[0], model.space) if total else 0
-        return EmbedReport(model.space, done, left, sum(handle.vectors.progress_of(own[0], space).failed for space in spaces))
+        failed = sum(handle.vectors.progress_of(own[0], space).failed for space in spaces)
+        return EmbedReport(model.space, done, left, failed, compared)
+
+
+def _compare_pairs(
+    handle: Handle, scope: int, model: Embedder, stopped: Callable[[], bool], progress: Callable[[int], object]
+) -> int:
+    """Compare new turns with earlier ones, if the model can; return how many turns were compared."""
+    erasure = handle.store.erasures.last()
+
+    def vectors_of(texts: Sequence[str]) -> list[np.ndarray[Any, Any]]:
+        return _cached_or_asked(handle, model, texts, lambda: handle.store.erasures.last() == erasure)
+
+    return superseded.compare(superseded.Place(handle, scope, model, vectors_of), stopped, progress)
 
 
 def _pending_rows(handle: Handle, scope: int, model: Embedder) -> int:
@@ -246,12 +269,6 @@ def _of_turns(handle: Handle, scope: int, turns: Sequence[Turn]) -> Iterator[Row
         said = with_speaker(turn)
         windows = chunk.windows(said) if text_of(turn) else []
         yield Row("turn", turn.n, windows, chunk.with_previous(known.get(before.get(turn.n, 0), ""), said) if windows else None)
-
-
-def text_of(turn: Turn) -> str:
-    """Return the text of a turn; empty for a redacted one."""
-    content = turn.content.strip()
-    return "" if content in redaction.marks() else content
 
 
 def _before(columns: TurnColumns, ns: Sequence[int]) -> dict[int, int]:

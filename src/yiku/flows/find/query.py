@@ -54,3 +54,8 @@ class Candidate(NamedTuple):
 
 
 Candidates = Mapping[Key, Candidate]
+
+
+def place_in_session(item: Item) -> int:
+    """Return where in its session an item was said; 0 for what was not said in one."""
+    return item.position if isinstance(item, Turn) else item.place if isinstance(item, SemanticMemory) else 0

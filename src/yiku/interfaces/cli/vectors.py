@@ -34,6 +34,8 @@ def embed(
 def _format_progress(found: EmbedReport) -> Iterator[str]:
     what = terminal.plural(found.done, "turn, statement or note", "turns, statements and notes")
     yield f"{terminal.paint('embedded', 'green')} {what} with {terminal.harmless(found.space)}"
+    if found.compared:
+        yield f"  read {terminal.plural(found.compared, 'turn', 'turns')} together with earlier ones, to find what no longer holds"
     if found.waiting:
         yield f"  {found.waiting:,} pending: run it again"
     if found.failed:
