@@ -1,25 +1,27 @@
 """
-Fit the weights of confidence: `python scripts/fit_confidence.py ADAPTER [--check]`, with the local model
+Fit the weights of confidence: `python scripts/fit_confidence.py FOLDER [--check]`, with the local model
 
-Examples are questions that a memory answers, the same where the sessions of the evidence are forgotten, and questions that
-nothing there ever answered: near misses, matters of another person, general knowledge. They come from homes of 20, 60 and 250
-turns of bench/pairs, and from the bilingual set.
-
-ADAPTER is one that was trained without the authors in HELD, so that their questions are new to it: what
-`train_adapter.py FOLDER --check bench/pairs/talk-[3456].jsonl --steps 200 --out ADAPTER` writes. The weights are those of a
-logistic regression in which each set counts alike; then the score is shifted so that nine in ten answerable questions get half.
+FOLDER has the development data (realmem_dev.json.xz, lifebench_zh_dev.json.xz); bench/bilingual and bench/people are in the
+repository. Examples are questions that a memory answers, the same where the sessions of the evidence are forgotten, and
+questions that nothing there ever answered: of another person, and of general knowledge. They are asked of the whole, and of homes
+with a few turns of each case. No adapter was trained on these sets.
+The weights are those of a logistic regression in which each set counts alike, and in it what has an answer and what has none;
+then the score is shifted so that nine in ten answerable questions get half.
 
 With --check nothing is written: each set is judged with the weights of the others.
 """
 
 import argparse
 import json
+import math
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -32,14 +34,17 @@ import datasets  # noqa: E402  (after the path)
 import fit_supersede  # noqa: E402
 import metrics  # noqa: E402
 import quality  # noqa: E402
-from datasets import Case, Question, Session, Turn  # noqa: E402
+from datasets import Case, Question  # noqa: E402
 
-from yiku.models import adapter  # noqa: E402
 from yiku.rules.finding import fuse  # noqa: E402
 
 WEIGHTS = ROOT / "src" / "yiku" / "rules" / "finding" / "confidence_weights.py"
-HELD = ("talk-3.jsonl", "talk-4.jsonl", "talk-5.jsonl", "talk-6.jsonl")  # of bench/pairs
-SIZES = (20, 60, 250)  # turns of a home
+SETS = ("realmem_dev.json.xz", "lifebench_zh_dev.json.xz")  # of the folder
+OWN = (ROOT / "bench" / "bilingual" / "bilingual.json", ROOT / "bench" / "people" / "people.json")
+MOST = 200  # questions of a case
+SIZES = (20, 60)  # turns of a small home
+SMALL_HOMES = 4  # of each size and case
+OTHERS = 60  # turns of another person, whose questions nothing here answers
 GENERAL = (
     "what is the capital of France?",
     "how many bones does a human have",
@@ -67,106 +72,71 @@ GENERAL = (
     "给我一个松饼的做法",
 )
 RIDGE, STEPS = 1.0, 25
+SORTS = ("answered", "forgotten", "never", "foreign")
 HEAD = '"""Weights of the confidence in rules/finding/fuse.py, written by scripts/fit_confidence.py; do not edit."""\n\n'
 KEPT = 0.9  # of the answerable questions that are to be sure enough
-START = datetime(2026, 1, 1, 9, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A question: of which set, what is known of its best hits, and whether the memory answers it."""
+    """A question: of which set, what is known of its best hits; answered, or its answer forgotten, never there, or foreign."""
 
     of: str
     known: Mapping[str, float]
-    answered: bool
+    sort: str
 
 
-def of_pairs(file: Path, size: int) -> Iterator[Case]:
-    """Homes of turns by one author: half of what is asked about was said, of the rest only near misses."""
-    items = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
-    for first in range(0, len(items) // 2 if size > 100 else size * 4, size):
-        said, others = items[first : first + size : 2], items[first + 1 : first + size : 2]
-        texts = [one["said"] for one in said] + [one["near"][0] for one in others]
-        turns = [Turn(str(n), "user", text, START + timedelta(hours=7 * n)) for n, text in enumerate(texts)]
-        sessions = tuple(Session(turn.id, turn.at, (turn,)) for turn in turns)
-        yield Case(
-            file.stem,
-            f"{file.stem} {size}",
-            "mixed",
-            sessions,
-            _asked(said, turns[-1].at),
-            0,
-            _asked(others, turns[-1].at, gold=False),
-        )
-
-
-def _asked(items: Sequence[Mapping[str, Any]], at: datetime, *, gold: bool = True) -> tuple[Question, ...]:
-    return tuple(
-        Question(
-            f"{n} {text}", "", "", text, at + timedelta(days=9), *([frozenset({str(n)})] * 2 if gold else [frozenset[str]()] * 2)
-        )
-        for n, item in enumerate(items)
-        for texts in item["ask"].values()
-        for text in texts
-    )
-
-
-def of_authors() -> Iterator[tuple[str, Case, int]]:
-    """Homes of the held authors: the name of the set, a case, and how many of its questions are asked at most."""
-    for name in HELD:
-        for size in SIZES:
-            for case in of_pairs(ROOT / "bench" / "pairs" / name, size):
-                yield f"{case.id} {size}", case, 400
-
-
-def of_others() -> Iterator[tuple[str, Case, int]]:
-    """The bilingual set likewise."""
-    for case in datasets.read(ROOT / "bench" / "bilingual" / "bilingual.json"):
-        yield "bilingual", case, 150
-
-
-def examples(cases: Iterator[tuple[str, Case, int]], captured: list[Mapping[str, float]], cached: Any | None) -> Iterator[Example]:
-    """Tell each case to a home of its own, and ask."""
-    foreign = [one["ask"] for one in map(json.loads, (ROOT / "bench/pairs/talk-1.jsonl").read_text(encoding="utf-8").splitlines())]
-    never = [text for asked in foreign[:60] for texts in asked.values() for text in texts[:1]] + [*GENERAL]
-    options = quality.Options()
-    for of, case, most in cases:
+def examples(file: Path, captured: list[Mapping[str, float]], cached: Any | None) -> Iterator[Example]:
+    """Tell each case of a file to a home of its own, and ask."""
+    turns = (ROOT / "bench" / "pairs" / "talk-1.jsonl").read_text(encoding="utf-8").splitlines()[:OTHERS]
+    never = [text for turn in turns for texts in json.loads(turn)["ask"].values() for text in texts[:1]] + [*GENERAL]
+    for case in (part for whole in datasets.read(file) for part in (whole, *small_homes(whole))):
         with tempfile.TemporaryDirectory(prefix="yiku-fit-") as scratch:
-            talk = quality.Conversation(Path(scratch) / "home", cached, options)
+            talk = quality.Conversation(Path(scratch) / "home", cached, quality.Options())
             with closing(talk.memory):
                 talk.add(case.sessions)
-                known = len(case.sessions)
-                chosen = [one for one in case.questions if one.before is None or one.before <= known]
-                for question in chosen[:: max(1, len(chosen) // most)]:
-                    yield from _example(of, talk, question, captured, answered=True)
-                    if len(case.questions) < most * 3 and not of.startswith("talk"):
-                        with talk.without(sorted(question.gold_sessions & {*talk.session_of.values()})):
-                            yield from _example(of, talk, question, captured, answered=False)
-                for question in case.unanswerable[: most // 2]:
-                    yield from _example(of, talk, question, captured, answered=False)
-                for text in [*GENERAL] if of.startswith("talk") else never:
+                chosen = [one for one in case.questions if one.before is None or one.before <= len(case.sessions)]
+                for question in chosen[:: max(1, len(chosen) // MOST)]:
+                    yield from _example(case.dataset, talk, question, captured, "answered")
+                    if sessions := sorted(question.gold_sessions & {*talk.session_of.values()}):
+                        with talk.without(sessions):
+                            yield from _example(case.dataset, talk, question, captured, "forgotten")
+                for question in case.unanswerable:
+                    yield from _example(case.dataset, talk, question, captured, "never")
+                for text in never:
                     asked = Question(text, "", "", text, talk.last + timedelta(days=1), frozenset(), frozenset())
-                    yield from _example(of, talk, asked, captured, answered=False)
+                    yield from _example(case.dataset, talk, asked, captured, "foreign")
 
 
-def _example(of: str, talk: quality.Conversation, question: Question, captured: list[Any], *, answered: bool) -> Iterator[Example]:
+def small_homes(case: Case) -> Iterator[Case]:
+    """Parts of a case that have a few turns, with the questions that these answer."""
+    for size in SIZES:
+        for begin in range(0, len(case.sessions), max(1, len(case.sessions) // SMALL_HOMES)):
+            turns = accumulate(len(session.turns) for session in case.sessions[begin:])
+            sessions = case.sessions[begin : begin + 1 + sum(count <= size for count in turns)]
+            known = {session.id for session in sessions}
+            if asked := tuple(replace(one, before=None, session=None) for one in case.questions if one.gold_sessions <= known):
+                yield replace(case, dataset="few turns", sessions=sessions, questions=asked, unanswerable=())
+
+
+def _example(of: str, talk: quality.Conversation, question: Question, captured: list[Any], sort: str) -> Iterator[Example]:
     captured.clear()
     talk.recall(question)
     if captured:  # of talk, and of notes where there are any
-        yield Example(of, dict(captured[0]), answered)
+        yield Example(of, dict(captured[0]), sort)
 
 
 def fitted(some: Sequence[Example]) -> dict[str, float]:
     """The weights, by Newton's method; each set counts alike, and in it both sorts."""
     names = sorted({name for one in some for name in one.known})
     table = np.array([[1.0, *(one.known[name] for name in names)] for one in some])
-    right = np.array([one.answered for one in some])
-    groups = [(one.of, one.answered) for one in some]
-    share = {group: groups.count(group) for group in {*groups}}
-    mass = np.array([1000 / len(share) / share[group] for group in groups])
-    weights = fit_supersede.logistic(table, right, mass, RIDGE * np.diag([0.0, *[1.0] * len(names)]), STEPS)
+    right = np.array([one.sort == "answered" for one in some])
+    count = Counter((one.of, one.sort) for one in some)
+    without = Counter(of for of, sort in count if sort != "answered")  # sorts of questions without an answer
+    mass = [100 / count[one.of, one.sort] / (1 if one.sort == "answered" else without[one.of]) for one in some]
+    weights = fit_supersede.logistic(table, right, np.array(mass), RIDGE * np.diag([0.0, *[1.0] * len(names)]), STEPS)
     found = dict(zip(["sure", *names], weights.tolist(), strict=True))
-    scores = sorted(score(found, one) for one in some if one.answered)
+    scores = sorted(score(found, one) for one in some if one.sort == "answered")
     return found | {"sure": found["sure"] - scores[int((1 - KEPT) * len(scores))]}
 
 
@@ -175,38 +145,38 @@ def score(weights: Mapping[str, float], one: Example) -> float:
 
 
 def check(some: Sequence[Example]) -> None:
-    """Judge each set with the weights of the others."""
-    for of in dict.fromkeys(one.of.partition(" ")[0] for one in some):
-        weights = fitted([one for one in some if not one.of.startswith(of)])
-        own = [one for one in some if one.of.startswith(of)]
-        present, absent = ([score(weights, one) for one in own if one.answered is answered] for answered in (True, False))
-        _, caught = metrics.caught(present, absent)
-        passed = sum(value >= 0 for value in present) / len(present)
-        area = metrics.auroc(present, absent)
-        print(
-            f"{of:12} {len(present):4} {len(absent):4}  AUROC {area:.3f}  caught {100 * caught:.1f}  kept at 0.5 {100 * passed:.0f}"
+    """Judge each set with the weights of the others: the AUROC, and what is caught where nine in ten of the answered are kept."""
+    for of in dict.fromkeys(one.of for one in some):
+        weights = fitted([one for one in some if one.of != of])
+        own = {sort: [score(weights, one) for one in some if (one.of, one.sort) == (of, sort)] for sort in SORTS}
+        present = own.pop("answered")
+        low = (
+            f"{100 * sum(value < math.log(at / (1 - at)) for value in present) / len(present):.0f}" for at in (0.5, fuse.TOO_FAR)
         )
+        print(f"{of:14} {len(present):4} answered, % below 0.5 and below the floor: {', '.join(low)}")
+        for sort, absent in own.items():
+            if absent:
+                _, caught = metrics.caught(present, absent)
+                below = sum(value < math.log(fuse.TOO_FAR / (1 - fuse.TOO_FAR)) for value in absent) / len(absent)
+                area = metrics.auroc(present, absent)
+                print(f"{len(absent):19} {sort:9} AUROC {area:.3f}, caught {100 * caught:.0f}, below the floor {100 * below:.0f}")
 
 
-def all_examples(held_out: Path) -> list[Example]:
-    """Gather the examples; the held authors are asked with the adapter that was trained without them."""
+def all_examples(files: Sequence[Path]) -> list[Example]:
+    """Gather the examples of all sets."""
     captured: list[Mapping[str, float]] = []
-    real = fuse.nearness
+    real = fuse.known_of
 
     def noting(*given: Any) -> Mapping[str, float]:
         captured.append(real(*given))
         return captured[-1]
 
-    fuse.nearness, shipped = noting, adapter.FILE
-    some: list[Example] = []
+    fuse.known_of = noting
     try:
-        for file, cases in ((held_out, of_authors()), (shipped, of_others())):
-            adapter.FILE = file
-            with quality.embedder(quality.Options(search="local")) as cached:
-                some += examples(cases, captured, cached)
+        with quality.embedder(quality.Options(search="local")) as cached:
+            return [one for file in files for one in examples(file, captured, cached)]
     finally:
-        fuse.nearness, adapter.FILE = real, shipped
-    return some
+        fuse.known_of = real
 
 
 def write(weights: Mapping[str, float]) -> None:
@@ -218,10 +188,11 @@ def write(weights: Mapping[str, float]) -> None:
 def main() -> None:
     """Fit, and write or judge the weights."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("adapter", type=Path)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("also", nargs="*", type=Path, help="further sets, for --check")
     parser.add_argument("--check", action="store_true")
     given = parser.parse_args()
-    some = all_examples(given.adapter)
+    some = all_examples([*OWN, *(given.folder / name for name in SETS), *given.also])
     if given.check:
         check(some)
     else:

@@ -224,3 +224,16 @@ def test_a_question_that_only_touches_a_slot_does_not_ask_for_it(question: str, 
 def test_a_slot_is_asked_for_under_another_name_of_its_attribute(question: str, predicate: str) -> None:
     """Boss, manager, 老板 and 主管 are one attribute."""
     assert fuse.asks_for(ask.analyse(question), replace(memory("user", "Ole"), predicate=predicate))
+
+
+def test_confidence_rises_with_what_is_near_and_with_what_stands_out() -> None:
+    """With a model that it was fitted to; how far a row stands out counts only where there are rows enough to say what is usual."""
+
+    def sure(near: float, stands_out: float, rows: int = 200) -> float:
+        total = np.full(rows, 0.3)
+        total[7] += stands_out
+        found = fuse.Evidence(np.arange(rows), {"words": np.zeros(rows)}, total)
+        return fuse.confidence(fuse.Scale(0.5, (0.1, near), calibrated=True), [found], 6)
+
+    assert sure(0.3, 0.2) < sure(0.5, 0.2) < sure(0.5, 0.5)
+    assert sure(0.5, 0.5, rows=60) - sure(0.5, 0.2, rows=60) < sure(0.5, 0.5) - sure(0.5, 0.2)

@@ -1,5 +1,5 @@
 """
-Combine the evidence of all routes into one ranking.
+Combine BM25, vector, slot, time and speaker scores into one relevance; compute the confidence of a search.
 
 Turns: words and vectors look at every turn of the scopes asked, and give each a share of the best, 0 to 1; what the
 question says of time, speaker and role is added on that scale. Nothing is cut off before the sum, so a turn of the
@@ -59,9 +59,10 @@ ASKED_FOR = 0.4  # the relevance of a file where one is asked for, before its wo
 STANDING_OUT, LONG = 0.7, 0.2  # beside a share of the question's words
 ENOUGH, STEEP = 1.19, 6.0  # of that to be confident
 USUAL = 50  # the rank of a row that is no answer any more
-MOST = 0.8  # of a question's words: a row that has them is judged by them, too, such as one with a number that is asked for
 FEWER, UNJUDGED = 8, 0.5  # rows, of which none can be said to be near; the confidence of what nobody can judge
-TOO_FAR = 0.45  # with vectors: below, a prompt gets nothing; some three in a hundred questions that have an answer lie there
+TOO_FAR = 0.35  # with vectors: below, a prompt gets nothing; one in a hundred questions that have an answer lies there
+MOST, LOOKED_UP = 0.8, 3  # of the words, of at most so many: a number or a name asked for alone is answered by a row that has it
+ROWS_TO_JUDGE = 100  # of so many it is known what is usual
 FEW_TO_JUDGE = 30  # rows, of which none can be said to stand out
 
 EVIDENCE_AT_MOST, EVIDENCE_SLOPE = 0.8, 1.5  # relevance that words, vectors and all signals together can give
@@ -82,7 +83,6 @@ class Scale:
     near: the resemblance that is none, and the most; None where nothing has vectors
     two_scripts: whether there are texts of both, with spaces and without, and none has all words of the question
     carries_on:  whether the question is a message in the middle of a matter
-    spread: the standard deviation of the resemblance
     calibrated: whether anything has vectors, and confidence was fitted to what their model calls near
     """
 
@@ -90,7 +90,6 @@ class Scale:
     near: tuple[float, float] | None = None
     two_scripts: bool = False
     carries_on: bool = False
-    spread: float = 0.0
     calibrated: bool = False
 
     def weight(self, part: str) -> float:
@@ -133,7 +132,7 @@ def scale(scores: Sequence[np.ndarray], near: Similar | None, *, carries_on: boo
     none = float(measured.mean()) - FLOOR_SDS * spread
     fewer = min(int(np.count_nonzero(near.is_cjk)), int(np.count_nonzero(~near.is_cjk)))
     two_scripts = best < ALL_ITS_WORDS and fewer > SECOND * len(near.is_cjk)
-    return Scale(best, (none, float(measured.max())), two_scripts, carries_on, spread, calibrated)
+    return Scale(best, (none, float(measured.max())), two_scripts, carries_on, calibrated)
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,9 +190,9 @@ def confidence(scale: Scale, found: Sequence[Evidence], terms: int) -> float:
     """
     Return the confidence that the answer is there, 0 to 1; nine in ten answerable questions get 0.5 or more.
 
-    With the local model: how near the nearest row is, and how far that is from the usual one, for what resembles everything
-    says nothing; the weights are fitted. By words or another model: how many of the question's words one row has, and how far
-    the best row stands above rows that nobody asks for. Of a long question no row has most of the words.
+    With the local model: how near the nearest row is, and how far the best one stands above rows that nobody asks for; the
+    weights are fitted. By words or another model: how many of the question's words one row has, instead of how near it is. Of a
+    long question no row has most of the words.
 
     terms: how many words and characters of the question are searched
     """
@@ -204,20 +203,28 @@ def confidence(scale: Scale, found: Sequence[Evidence], terms: int) -> float:
         return 0.0
     # Of fewer rows the last may well be an answer, too
     usual = np.partition(totals, -USUAL)[-USUAL] if len(totals) >= USUAL else totals.min() / 2
+    stands_out, rows = float(totals.max() - usual), sum(len(each.ns) for each in found)
     words = max(float(each.parts["words"].max()) for each in found if len(each.ns)) * scale.whole(scale.best)
-    sure = STEEP * (words + STANDING_OUT * float(totals.max() - usual) + LONG * math.log1p(terms) - ENOUGH)
+    sure = STEEP * (words + STANDING_OUT * stands_out + LONG * math.log1p(terms) - ENOUGH)
     if scale.calibrated:
-        near = WITH_VECTORS["sure"] + sum(WITH_VECTORS[name] * value for name, value in nearness(scale).items())
-        sure = max(near, sure) if words >= MOST else near
+        known = known_of(scale, stands_out, rows)
+        fitted = WITH_VECTORS["sure"] + sum(WITH_VECTORS[name] * value for name, value in known.items())
+        sure = max(fitted, sure) if words >= MOST and terms <= LOOKED_UP else fitted
     found_sure = 1 / (1 + math.exp(-sure))
-    few = scale.near and sum(len(each.ns) for each in found) < (FEWER if scale.calibrated else FEW_TO_JUDGE)
+    few = scale.near and rows < (FEWER if scale.calibrated else FEW_TO_JUDGE)
     return max(found_sure, UNJUDGED) if few else found_sure
 
 
-def nearness(scale: Scale) -> Mapping[str, float]:
-    """Return what vectors tell: `near`, the best resemblance, and `nearer`, in standard deviations above where it begins."""
-    none, most = scale.near or (0.0, 0.0)
-    return {"near": most, "nearer": (most - none) / scale.spread}
+def known_of(scale: Scale, stands_out: float, rows: int) -> Mapping[str, float]:
+    """
+    Return what confidence with the local model rests on.
+
+    near:       how much the nearest row resembles the question
+    stands out: how far the best row stands above the usual one, as far as there are rows enough to say what is usual
+    rows:       that share
+    """
+    share = min(1.0, rows / ROWS_TO_JUDGE)
+    return {"near": scale.near[1] if scale.near else 0.0, "stands out": share * stands_out, "rows": share}
 
 
 def freshness(said_at: np.ndarray, sessions: np.ndarray) -> np.ndarray:
