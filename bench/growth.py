@@ -19,6 +19,7 @@ FEW = (10, 100, 1_000)  # versions of a slot, turns of a session, scopes
 CALLS = 5  # of which the least counts
 BATCH = 500
 OWNER = "user:bench"
+SLOT = {"subject": "billing service", "predicate": "version"}
 NOTICED_MS = 0.2  # a step that is shorter says nothing of growth
 
 Turns = Callable[[int], list[dict[str, Any]]]
@@ -92,7 +93,14 @@ def _by_scope(folder: Path, turns: Turns, questions: Sequence[str]) -> Iterator[
             filled(memory, turns(size))
             memory.learn()
             last = memory.timeline(limit=1)[0]
-            found.append(looks(memory, questions) | {"erase of a turn": least_ms(lambda last=last: memory.admin.erase(last.id), 1)})
+            versions = [
+                memory.remember(f"The billing service runs on version {n}.0.", **SLOT, object=f"{n}.0").memory for n in range(10)
+            ]
+            erased = {
+                "erase of a turn": least_ms(lambda last=last: memory.admin.erase(last.id), 1),
+                "erase of ten versions": least_ms(lambda versions=versions: memory.admin.erase(versions[-1].id), 1),
+            }
+            found.append(looks(memory, questions) | erased)
     yield from table("turns of the scope", SIZES, found)
 
 
@@ -137,10 +145,7 @@ def _by_versions(folder: Path) -> Iterator[Row]:
     for size in FEW:
         with opened(folder / f"versions-{size}") as memory:
             memories = [
-                memory.remember(
-                    f"The billing service runs on version {i}.0.", subject="billing service", predicate="version", object=f"{i}.0"
-                ).memory
-                for i in range(size)
+                memory.remember(f"The billing service runs on version {i}.0.", **SLOT, object=f"{i}.0").memory for i in range(size)
             ]
             found.append(
                 {

@@ -47,9 +47,9 @@ PARAMETERS = 12  # of a public verb, beside self; **details counts as one
 PATHS = {
     "record_turn": (400, 66, 630),
     "remember": (181, 38, 120),
-    "recall": (190, 38, 175),
+    "recall": (193, 38, 175),
     "learn": (408, 65, 1_200),
-    "erase": (395, 66, 1_400),
+    "erase": (400, 66, 1_400),
 }
 GATE = (
     "store.database",
