@@ -58,20 +58,26 @@ class Judged:
     why: list[str] = field(default_factory=list)
 
 
+def tell(memory: Memory, clock: list[datetime], case: Mapping[str, Any]) -> list[Turn]:
+    """Record the turns of a case, each at its own time, and let the clock go on to when it is asked."""
+    turns: list[Turn] = []
+    for said in case["said"]:
+        clock[0] = _time(said["at"])
+        session = said.get("session") or said["at"][:10]
+        speaker = {"speaker": said["speaker"]} if "speaker" in said else {}
+        turns.append(memory.record_turn(said.get("role", "user"), said["text"], session=session, **speaker))
+    clock[0] = _time(case["ask"]["at"])
+    return turns
+
+
 def judged(case: Mapping[str, Any], folder: Path, *, model: bool, settings: Mapping[str, Any] | None = None) -> Judged:
     """Tell a case to a fresh home, ask, and compare. settings: a chat model by which the home also learns (bench/with_model.py)."""
     clock = [_time(case["said"][0]["at"])]
     given: dict[str, Any] = {**({"embedder": local_model()} if model else {"search": "words"}), **(settings or {})}
     with Memory(folder, owner="user:owner", clock=lambda: clock[0], durability="fast", **given) as memory:
-        turns: list[Turn] = []
-        for said in case["said"]:
-            clock[0] = _time(said["at"])
-            session = said.get("session") or said["at"][:10]
-            speaker = {"speaker": said["speaker"]} if "speaker" in said else {}
-            turns.append(memory.record_turn(said.get("role", "user"), said["text"], session=session, **speaker))
+        turns = tell(memory, clock, case)
         if settings:
             memory.learn()
-        clock[0] = _time(case["ask"]["at"])
         if model:
             memory.admin.embed()  # a program does it beside its work
         places = {turn.id: place for place, turn in enumerate(turns)}

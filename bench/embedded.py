@@ -43,9 +43,10 @@ def default_path() -> Path:
 class Cached:
     """An embedder that asks another only for what it has never seen."""
 
-    def __init__(self, embedder: Embedder, path: Path) -> None:
+    def __init__(self, embedder: Embedder, path: Path, *, compares: bool = True) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         self.real, self.space = embedder, embedder.space
+        self._compares = compares
         self._lock = threading.Lock()
         self._connection = apsw.Connection(str(path))
         self._connection.set_busy_timeout(60_000)
@@ -86,6 +87,15 @@ class Cached:
     def calibrated(self) -> bool:
         """Whether confidence was fitted to the embedder."""
         return getattr(self.real, "calibrated", False)
+
+    @property
+    def compares(self) -> str:
+        """The name of the embedder's model of pairs, or empty: a pair takes longer than a vector, and is not kept here."""
+        return getattr(self.real, "compares", "") if self._compares else ""
+
+    def superseded(self, pairs: Sequence[tuple[str, str]]) -> Any:
+        """What the embedder says of pairs."""
+        return self.real.superseded(pairs)
 
     def close(self) -> None:
         """A memory closes what it was given; this one is shared, and closed by `done`."""

@@ -3,6 +3,7 @@ Benchmark of learning by rules against labelled turns (format and judging: bench
 
     python bench/learning.py DATA_FOLDER [MARKS]     the figures; of the marks in bench/learning, or in a folder like it
     python bench/learning.py DATA_FOLDER --asked     also the questions of marks that have some, end to end
+    python bench/learning.py DATA_FOLDER --asked --model     these questions with the local model
     python bench/learning.py DATA_FOLDER --wrong     and each item that was missed, each memory that was wrong
 
 Every turn is given to the rules alone (`drafts`), as its user's, at its own date. What they say counts as
@@ -23,6 +24,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import corrections
 import marked_talk
 from rich.console import Console
 from rich.table import Table
@@ -149,13 +151,14 @@ def fit(invented: Sequence[Judged]) -> tuple[int, int, int]:
     return len(pairs), kind, standing
 
 
-def asked(folder: Path, judged: Sequence[Judged]) -> tuple[int, int, int]:
+def asked(folder: Path, judged: Sequence[Judged], *, model: bool = False) -> tuple[int, int, int]:
     """
     Count explicit items with a question: all, learned, and those found by themselves or by their turn.
 
     Whole cases are told to a home each, by `record_turn` at their own times; then the questions are asked. What is found is among
-    the first five.
+    the first five. model: with the local model, whose vectors of all turns are computed first
     """
+    given: dict[str, Any] = {"embedder": corrections.local_model()} if model else {"search": "words"}
     wanted: dict[tuple[str, str], list[Judged]] = defaultdict(list)
     for case in judged:
         if any("question" in item for item in case.explicit):
@@ -164,12 +167,14 @@ def asked(folder: Path, judged: Sequence[Judged]) -> tuple[int, int, int]:
     for (file, name), cases in sorted(wanted.items(), key=lambda pair: pair[0]):
         with tempfile.TemporaryDirectory(dir="/dev/shm" if Path("/dev/shm").is_dir() else None) as home:
             clock = [INVENTED_AT]
-            with Memory(home, owner="user:owner", clock=lambda clock=clock: clock[0], durability="fast", search="words") as memory:
+            with Memory(home, owner="user:owner", clock=lambda clock=clock: clock[0], durability="fast", **given) as memory:
                 turns: dict[marked_talk.Place, str] = {}
                 for one in marked_talk.said(folder / file):
                     if one.place[1] == name and one.role != "other" and one.text.strip():
                         clock[0] = max(clock[0], one.at) if turns else one.at
                         turns[one.place] = memory.record_turn(one.role, one.text, session=one.place[2] or "s", said_at=one.at).id
+                if model:
+                    memory.admin.embed()
                 for case in cases:
                     for item in (item for item in case.explicit if "question" in item):
                         known = item not in case.missed
@@ -212,6 +217,7 @@ def main() -> None:
     parser.add_argument("marks", type=Path, nargs="?", default=MARKS, help="a folder with a turns.jsonl of marks")
     parser.add_argument("--wrong", action="store_true", help="each item missed and each memory that is wrong")
     parser.add_argument("--asked", action="store_true", help="tell whole cases and ask for each explicit item that has a question")
+    parser.add_argument("--model", action="store_true", help="ask with the local model")
     options = parser.parse_args()
     console = Console(width=132)
     real, invented = judge(turns(options.folder, options.marks)), judge(kinds(options.marks))
@@ -219,7 +225,7 @@ def main() -> None:
         show_wrong([*real, *invented], console)
     show(groups(real, invented), console)
     if options.asked:
-        items, learned, found = asked(options.folder, real)
+        items, learned, found = asked(options.folder, real, model=options.model)
         console.print(
             f"of {items} questions for explicit items: {learned} learned, {found} learned or their turn in the first five"
         )

@@ -7,6 +7,7 @@ Retrieval quality on LongMemEval, LoCoMo, LifeBench and RealMem, through the pub
     python bench/quality.py FILE… --together         all conversations of a language in one scope
     python bench/quality.py FILE… --learn            what the rules learn from the turns is in memory, too
     python bench/quality.py FILE… --notes 2000       with so many notes of unrelated text in the vault
+    python bench/quality.py FILE… --live             asked as users ask, not as of the date of a question: hits are compared, too
     python bench/quality.py FILE… --night            after a night, which learns, merges, writes episodes and publishes
 
 Each case becomes a home of its own, filled by `record`; each question goes through `recall(question, limit=50,
@@ -71,6 +72,7 @@ class Options:
     learn: bool = False  # from the turns, by rules
     notes: int = 0  # of unrelated text in the vault
     night: bool = False  # runs before questions are asked
+    live: bool = False  # asked as a user asks, of all that was said, and not as of the date of the question
     whole: bool = True  # prompts and confidence too, not only the ranks
     variants: Mapping[str, Mapping[str, float]] = field(default_factory=dict)  # weights that differ from the product's
     folder: str | None = None
@@ -139,7 +141,7 @@ class Conversation:
         given: dict[str, Any] = {"embedder": embedder} if embedder is not None else {}
         if any(setting.name == "search" for setting in dataclasses.fields(Settings)):
             given["search"] = options.search
-        self.learns, self.nights = options.learn, options.night
+        self.learns, self.nights, self.live = options.learn, options.night, options.live
         unrelated(home, options.notes)
         self.memory = Memory(home, owner="user:bench", durability="fast", clock=self.clock, **given)
         if options.notes:
@@ -177,8 +179,9 @@ class Conversation:
             raise SystemExit(f"{report.waiting:,} turns have no vector: this would measure another search than it says")
 
     def recall(self, question: Question) -> Hits:
-        self.clock.now = question.at
-        return self.memory.recall(question.text, limit=LIMIT, valid_at=question.at, session=question.session)
+        self.clock.now = max(question.at, self.last) if self.live else question.at
+        valid_at = None if self.live else question.at
+        return self.memory.recall(question.text, limit=LIMIT, valid_at=valid_at, session=question.session)
 
     def packed(self, question: Question, budget_tokens: int) -> tuple[str, list[str]]:
         """What `context` says, and the turns that went in."""
@@ -341,7 +344,7 @@ def embedder(options: Options) -> Iterator[embedded.Cached | None]:
         return
     from yiku.models.e5 import LocalE5
 
-    cached = embedded.Cached(LocalE5(vocab=options.vocab), options.cache)
+    cached = embedded.Cached(LocalE5(vocab=options.vocab), options.cache, compares=False)  # a question for a date does not use it
     try:
         yield cached
     finally:
@@ -389,6 +392,7 @@ def main() -> int:
         learn=given.learn,
         notes=given.notes,
         night=given.night,
+        live=given.live,
         baselines=not given.no_baselines,
         whole=not given.ranks_only,
         variants=variants(given.ablate),
@@ -430,7 +434,9 @@ def main() -> int:
         )
     if given.picture:
         Path(given.picture).write_text(reports.picture(report), encoding="utf-8")
-    if given.limit is None and given.ablate is None and not given.notes and not given.night:  # these are compared with the rest
+    if (
+        given.limit is None and given.ablate is None and not given.notes and not given.night and not given.live
+    ):  # these are compared with the rest
         reports.keep(given.results, report)
     return 0
 
@@ -458,6 +464,9 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--learn", action="store_true", help="learn from the turns by rules before asking")
     parser.add_argument("--notes", type=int, default=0, metavar="N", help="put so many notes of unrelated text into the vault")
     parser.add_argument("--night", action="store_true", help="run a night before asking")
+    parser.add_argument(
+        "--live", action="store_true", help="ask of all that was said, as a user does: hits are compared and reranked"
+    )
     parser.add_argument("--json", metavar="OUT", help="everything, with the ranks of each question's evidence")
     parser.add_argument("--picture", metavar="OUT", help="evidence against tokens, as SVG")
     parser.add_argument("--cache", type=Path, default=embedded.default_path(), help="the file of vectors (%(default)s)")

@@ -178,3 +178,15 @@ def test_what_corrects_holds_for_the_whole_turn(text):
 def test_what_has_changed_is_told_by_its_verb(text):
     """An auxiliary before a verb of change is no verb of its own."""
     assert ["retention"] == [slot.predicate for clause in read(text) for slot in clause.slots if slot.one]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "If I take the job in Bergen, my office is in Kamppi, and my parking spot is C03.",
+        "如果我去奥斯陆，我的办公室在坎皮，我的车位是C03。",
+    ],
+)
+def test_what_follows_a_supposition_hangs_on_it(text):
+    """To the end of its sentence: none of it is asserted."""
+    assert [Mood.SUPPOSED] * 3 == [clause.mood for clause in read(text)]

@@ -12,8 +12,7 @@ from typing import NamedTuple
 
 from yiku.errors import ModelError, SettingsError
 from yiku.flows.common.handle import Handle
-from yiku.flows.common.turn_texts import with_speaker
-from yiku.flows.find.embed import text_of
+from yiku.flows.common.turn_texts import text_of, with_speaker
 from yiku.flows.find.query import Query
 from yiku.rules.finding import pack, score
 from yiku.rules.pages import chunks

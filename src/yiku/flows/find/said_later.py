@@ -1,28 +1,28 @@
 """
-Put the latest of several hits that answer the same question first, and mark statements that a later one contradicts.
+Mark and demote hits and listed rows that a later statement supersedes.
 
 A question names the topic, so this is when statements are compared (rules/finding/said_later.py decides). Nothing is written.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime
 
 from yiku.flows.common.handle import Handle
-from yiku.flows.find.query import Item, Query
-from yiku.rules.finding import rerank, said_later, same_slot
+from yiku.flows.find import local_rerank, superseded
+from yiku.flows.find.query import Item, Query, place_in_session
+from yiku.rules.finding import said_later, same_slot
 from yiku.rules.finding.supersede import Statement
 from yiku.rules.lexicon import built_in
-from yiku.rules.statements.clause import Asked
 from yiku.rules.statements.question import question
 from yiku.rules.text import analyze
 from yiku.rules.text.folding import folded
-from yiku.types import Episode, Hit, Memories, SemanticMemory, State, Turn, Turns
+from yiku.types import Episode, Hit, Memories, SemanticMemory, State, Superseded, Turn, Turns
 
-LEAST = 2  # hits; of fewer nothing can be compared
+LEAST = 2  # hits, and what was said next; of fewer nothing can be compared
 Compared = tuple[str, str, str]  # an id, what was said later, and what decided
+_Pair = tuple[str, Superseded, Turn, tuple[int, int]]  # an id, the pair of turns, the later one, and what of the item it is about
 
 
 def latest_first(query: Query, found: list[Hit], searched: Sequence[Hit] = ()) -> tuple[list[Hit], list[Compared]]:
@@ -36,26 +36,30 @@ def latest_first(query: Query, found: list[Hit], searched: Sequence[Hit] = ()) -
     """
     tops = [[hit for hit in hits[: said_later.POOL] if isinstance(hit.item, (SemanticMemory, Turn))] for hits in (searched, found)]
     pool = [*{hit.id: hit for top in tops for hit in top}.values()]
-    if len(pool) < LEAST or query.as_of is not None or query.valid_at is not None or query.question.windows:
+    if not pool or query.as_of is not None or query.valid_at is not None or query.question.windows:
+        return found, []
+    stated = query.handle.store.with_details([hit.item for hit in pool if isinstance(hit.item, SemanticMemory)])
+    items: dict[str, Item] = {hit.id: hit.item for hit in pool} | {memory.id: memory for memory in stated}
+    after = _said_next(query, _source_turns(query.handle, query.scopes, items))
+    if len(pool) + len(after) < LEAST:
         return found, []
     asked = replace(question(query.text, built_in()), around=frozenset(query.around))
     first_found = [hit.id for hit in pool]
     if query.past or asked.before:
-        return _reranked(asked, first_found, found) if asked.before and not searched else found, []
-    stated = query.handle.store.with_details([hit.item for hit in pool if isinstance(hit.item, SemanticMemory)])
-    items: dict[str, Item] = {hit.id: hit.item for hit in pool} | {memory.id: memory for memory in stated}
-    after = _said_next(query, [hit.item for hit in pool if isinstance(hit.item, Turn)])
+        return local_rerank.reranked(query, asked, first_found, found) if asked.before and not searched else found, []
     terms = analyze.question(folded(query.text)).words
     following = {id: _statement(turn) for id, turn in after.items()}
     orders = [said_later.compare_hits(asked, terms, [_statement(items[hit.id]) for hit in top], following) for top in tops if top]
     order = orders[0] if len(orders) == 1 else said_later.together(orders)
     shown = {turn: hit.id for hit in found for turn in _turns(items.get(hit.id, hit.item))}
+    read, followed = _read_in_pairs(query, items)
+    order = said_later.together([order, read])
     order = replace(
         order,
         outdated=tuple(replace(one, later=shown.get(one.later, one.later)) for one in order.outdated),
         before=tuple((shown.get(first, first), second) for first, second in order.before),
     )
-    back = {hit.id for hit in pool if _turns(items[hit.id]) and _turns(items[hit.id]) <= order.taken_back}
+    back = order.taken_back | {hit.id for hit in pool if (turns := _turns(items[hit.id])) and turns <= order.taken_back}
     found = [replace(hit, taken_back=True) if hit.id in back else hit for hit in found]
     found.sort(key=lambda hit: hit.taken_back)
     marks: dict[str, list[said_later.Outdated]] = {}
@@ -66,20 +70,68 @@ def latest_first(query: Query, found: list[Hit], searched: Sequence[Hit] = ()) -
             spans = tuple((one.start, one.end) for one in clauses)
             later = next((one.later for one in reversed(clauses) if not one.over), None)
             found[place] = replace(hit, said_later=later, outdated=spans)
-    for id, turn in after.items():  # a correction that names nothing is found by what it corrects
+    for id, turn in [*after.items(), *followed.items()]:  # what supersedes a hit is found by it
         wanted = query.where is None and "turn" in query.types
         if wanted and id in marks and turn.id == marks[id][-1].later and turn.id not in shown:
             place = next(place for place, hit in enumerate(found) if hit.id == id)
             found.insert(place, replace(found[place], item=turn, said_later=None, outdated=(), superseded_by=None))
+            shown[turn.id] = turn.id
     for first, second in order.before:
         _move_before(found, first, second)
     if not asked.several:
-        _changed_since(asked, found)
-        found = _reranked(asked, first_found, found) if not searched else found
-        for one in order.outdated:
-            _move_before(found, one.later, one.id)
+        found = found if searched else local_rerank.reranked(query, asked, first_found, found)
+        for first, second in (*read.before, *((one.later, one.id) for one in order.outdated)):
+            _move_before(found, shown.get(first, first), second)
         _in_one_slot(found)
     return found, [(one.id, one.later, one.why) for one in order.outdated]
+
+
+def _read_in_pairs(query: Query, items: Mapping[str, Item]) -> tuple[said_later.Order, Mapping[str, Turn]]:
+    """
+    Return what the local model found of these hits in pairs, if it took part, and the later turns by the hits that are marked.
+
+    What is likely stands behind the later turn; what is as good as certain is marked, too.
+    """
+    pairs = _pairs(query.handle, query.scopes, items)
+    before = tuple((turn.id, id) for id, one, turn, _ in pairs if one.likely >= said_later.READ_FIRST)
+    last = _last(pairs)
+    outdated = (
+        said_later.Outdated(id, *span, turn.id, f"read in pairs: {one.likely:.2f}", over=False)
+        for id, (one, turn, span) in last.items()
+    )
+    return said_later.Order(tuple(outdated), frozenset(), before), {id: turn for id, (_, turn, _) in last.items()}
+
+
+def _last(pairs: Sequence[_Pair]) -> Mapping[str, tuple[Superseded, Turn, tuple[int, int]]]:
+    """Return, of each item that is superseded as good as certainly, what was said last."""
+    sure = [pair for pair in pairs if pair[1].likely >= said_later.READ_MARKED]
+    return {id: (one, turn, span) for id, one, turn, span in sorted(sure, key=lambda pair: (pair[2].said_at, pair[2].n))}
+
+
+def _pairs(handle: Handle, scopes: Sequence[int], items: Mapping[str, Item]) -> list[_Pair]:
+    """Return what later turns supersede of items that come from one turn each, as the local model found."""
+    of = _source_turns(handle, scopes, items) if (space := superseded.space(handle)) is not None else {}
+    if space is None or not of:
+        return []
+    found = superseded.among(handle, scopes, space, [turn.n for turn in of.values()])
+    if not found:
+        return []
+    later = {turn.n: turn for turn in handle.store.turns(scopes, Turns(ns=sorted({one.later for one in found})))}
+    return [
+        (id, one, later[one.later], span)
+        for id, turn in of.items()
+        for one in found
+        if one.earlier == turn.n and one.later in later and (span := _in_item(one, items[id], turn))
+    ]
+
+
+def _in_item(one: Superseded, item: Item, turn: Turn) -> tuple[int, int] | None:
+    """Return which characters of a hit are superseded: of a statement all, if its words stand there, else nothing."""
+    if not isinstance(item, SemanticMemory):
+        return one.start, one.end
+    (source,) = (source for source in item.sources if source.turn == turn.id)
+    start, end = source.start or 0, len(turn.content) if source.end is None else source.end
+    return (0, len(item.content)) if start < one.end and end > one.start else None
 
 
 def _in_one_slot(found: list[Hit]) -> None:
@@ -91,65 +143,19 @@ def _in_one_slot(found: list[Hit]) -> None:
         _move_before(found, later, earlier)
 
 
-def _changed_since(asked: Asked, found: list[Hit]) -> None:
-    """Promote a later statement of a change by the same speaker that scores about as well; nothing is marked."""
-    first, *others = found[: said_later.NEXT + 1]
-    if not isinstance(first.item, (SemanticMemory, Turn)):
-        return
-    before = _statement(first.item)
-    later = [
-        statement
-        for hit in others
-        if isinstance(hit.item, (SemanticMemory, Turn))
-        and not hit.taken_back
-        and hit.relevance >= said_later.AS_WELL * first.relevance
-        if (statement := _statement(hit.item)).speaker == before.speaker and _when(statement) > _when(before)
-    ]
-    newest_first = sorted(later, key=_when, reverse=True)  # so that no more is read than must be
-    if change := next((statement for statement in newest_first if said_later.tells_a_change(asked, statement)), None):
-        _move_before(found, change.id, first.id)
-
-
-def _reranked(asked: Asked, first_found: Sequence[str], found: list[Hit]) -> list[Hit]:
-    """
-    Return the hits with those that were found about as well as the best, by vectors, in the order of rerank.py.
-
-    They change places among themselves, and take the scores of these places. By words alone nothing moves: there the
-    order says which words a hit holds, and reranking lost as much as it gained.
-    """
-    places = [
-        place
-        for place, hit in enumerate(found)
-        if hit.id in first_found and not hit.taken_back and isinstance(hit.item, (SemanticMemory, Turn))
-    ]
-    if not any("vectors" in found[place].routes for place in places):
-        return found
-    enough = rerank.NEAR * max(found[place].relevance for place in places)
-    places = [place for place in places if found[place].relevance >= enough or place == places[0]]
-    candidates = [_candidate(found[place], number, first_found) for number, place in enumerate(places)]
-    scores = rerank.scores(asked, candidates)
-    best_first = sorted(zip(places, scores, strict=True), key=lambda one: -one[1])
-    result = [*found]
-    for place, (other, _) in zip(places, best_first, strict=True):
-        result[place] = replace(found[other], score=found[place].score)
-    return result
-
-
-def _candidate(hit: Hit, place: int, first_found: Sequence[str]) -> rerank.Candidate:
-    item = hit.item
-    said = _statement(item)
-    by_agent = isinstance(item, Turn) and item.role != "user"
-    return rerank.Candidate(
-        hit.id, said.text, hit.relevance, _when(said), place, first_found.index(hit.id), by_agent, "slot" in hit.routes
-    )
-
-
-def _when(statement: Statement) -> tuple[datetime, int]:
-    return statement.said_at, statement.place
-
-
 def mark(handle: Handle, memories: Sequence[SemanticMemory]) -> list[SemanticMemory]:
-    """Return statements for a list, each with what was said later in its slot."""
+    """Return statements for a list, each with what was said later in its slot, or what the local model read to supersede it."""
+    by_slot = _mark_in_slots(handle, memories)
+    unmarked = {memory.id: memory for memory in by_slot if memory.said_later is None and memory.state is State.ACTIVE}
+    if not unmarked or superseded.space(handle) is None:
+        return by_slot
+    bare = [memory for memory in unmarked.values() if not memory.sources]
+    detailed: dict[str, Item] = {**unmarked, **{memory.id: memory for memory in handle.store.with_details(bare)}}
+    last = _last(_pairs(handle, handle.reads(), detailed))
+    return [replace(memory, said_later=last[memory.id][1].id) if memory.id in last else memory for memory in by_slot]
+
+
+def _mark_in_slots(handle: Handle, memories: Sequence[SemanticMemory]) -> list[SemanticMemory]:
     slots = {slot for memory in memories if (slot := same_slot.slot_of(memory)) is not None}
     if not slots:
         return [*memories]
@@ -166,8 +172,10 @@ def among(memories: Sequence[SemanticMemory], rows: Sequence[SemanticMemory]) ->
 
 
 def _move_before(found: list[Hit], first: str, second: str) -> None:
-    """Move the first hit directly before the second, with its score."""
-    place = next(place for place, hit in enumerate(found) if hit.id == second)
+    """Move the first hit directly before the second, with its score; what corrects a hit may be none itself."""
+    place = next((place for place, hit in enumerate(found) if hit.id == second), None)
+    if place is None:
+        return
     hit = next((hit for hit in found[place:] if hit.id == first), None)
     if hit is not None and hit.id != second:
         found.remove(hit)
@@ -190,21 +198,26 @@ def _turns(item: Item) -> frozenset[str]:
 def _statement(item: Item) -> Statement:
     text = item.content if isinstance(item, (SemanticMemory, Turn)) else ""
     at = item.ended_at if isinstance(item, Episode) else item.said_at
-    return Statement(item.id, text, at, _place(item), _speaker(item))
+    return Statement(item.id, text, at, place_in_session(item), _speaker(item))
 
 
-def _said_next(query: Query, turns: Sequence[Turn]) -> dict[str, Turn]:
-    """Return, by turn id, what the speaker said next in the session, at once or after one reply."""
-    wanted = [turn.n + step for turn in turns if turn.role == "user" for step in (1, 2)]
+def _source_turns(handle: Handle, scopes: Sequence[int], items: Mapping[str, Item]) -> Mapping[str, Turn]:
+    """Return, by the id of each item that comes from one turn, that turn."""
+    single = {id: next(iter(_turns(item))) for id, item in items.items() if len(_turns(item)) == 1}
+    read = {item.id: item for item in items.values() if isinstance(item, Turn)}
+    if missing := {*single.values()} - read.keys():
+        read |= {turn.id: turn for turn in handle.store.turns(scopes, Turns(ids=sorted(missing)))}
+    return {id: read[turn] for id, turn in single.items() if turn in read}
+
+
+def _said_next(query: Query, sources: Mapping[str, Turn]) -> dict[str, Turn]:
+    """Return, by the id of an item, what the speaker of its turn said next in the session, at once or after one reply."""
+    wanted = [turn.n + step for turn in sources.values() if turn.role == "user" for step in (1, 2)]
     near = {turn.n: turn for turn in query.handle.store.turns(query.scopes, Turns(ns=wanted))} if wanted else {}
     found: dict[str, Turn] = {}
-    for turn in turns:
+    for id, turn in sources.items():
         for step in (1, 2):
             other = near.get(turn.n + step)
             if other is not None and other.session == turn.session and other.role == "user" and other.speaker == turn.speaker:
-                found.setdefault(turn.id, other)
+                found.setdefault(id, other)
     return found
-
-
-def _place(item: Item) -> int:
-    return item.position if isinstance(item, Turn) else item.place if isinstance(item, SemanticMemory) else 0

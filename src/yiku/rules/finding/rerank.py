@@ -2,8 +2,10 @@
 Rerank the best hits of a question by what their clauses say: of whom, when, how surely, and what changed since.
 
 Vectors find the right topic, and cannot tell a plan, somebody else's job or last year's address from the answer. Each hit
-gets a score, a weighted sum of a few properties of its first clauses and of its place among the others in time;
-`scripts/fit_rerank.py` fits the weights to questions whose answers are known (docs/decisions/0077-reranking.md).
+gets a score, a weighted sum of a few properties of its first clauses, of its place among the others in time, and of how its
+vector lies: that of an answer differs from that of a joke, and that of a change from that of what it changes, in much the
+same way whatever they are about. `scripts/fit_rerank.py` fits all of that to questions whose answers are known
+(docs/decisions/0077-reranking.md).
 """
 
 from __future__ import annotations
@@ -13,13 +15,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from yiku.rules.finding.rerank_weights import WEIGHTS
+from yiku.rules.finding.rerank_weights import WEIGHTS, WITHOUT_DIRECTIONS
 from yiku.rules.finding.supersede import OF_CHANGE
 from yiku.rules.statements.clause import USER, Asked, Clause, Mood, Tense
 from yiku.rules.statements.read import read
 from yiku.rules.statements.subjects import is_person
 
-NEAR = 0.5  # of the best relevance that a hit has at least, to be moved
+NEAR = 0.8  # of the best relevance that a hit has at least, to be moved: below, other topics come before the answer
 READ_CHARS = 160  # at the beginning of a hit; 600 gave the same order
 MANY = 3  # hits said later or earlier, beyond which their number says no more
 SORTS = {  # of values that may be the answer, by the sort that is asked for
@@ -42,6 +44,7 @@ class Candidate:
     found:     its place before any hit was moved, from 0
     by_agent:  the assistant said it
     by_slot:   it was found by its slot
+    leaning:   how far its vector lies in each of the DIRECTIONS; None for a model to which they were not fitted
     """
 
     id: str
@@ -52,23 +55,29 @@ class Candidate:
     found: int
     by_agent: bool
     by_slot: bool
+    leaning: tuple[float, float] | None = None
 
 
 def scores(asked: Asked, candidates: Sequence[Candidate]) -> list[float]:
     """Return a score for each hit, comparable within one question only; the higher, the likelier it answers."""
-    return [sum(WEIGHTS.get(name, 0.0) * value for name, value in each.items()) for each in features(asked, candidates)]
+    weights = WITHOUT_DIRECTIONS if all(each.leaning is None for each in candidates) else WEIGHTS
+    return [sum(weights.get(name, 0.0) * value for name, value in each.items()) for each in features(asked, candidates)]
 
 
 def features(asked: Asked, candidates: Sequence[Candidate]) -> list[dict[str, float]]:
-    """Return what is known of each hit, by name; each value lies in [-3, 1]."""
+    """Return what is known of each hit, by name; each value lies in [-3, 1], or is of the size of DIRECTIONS."""
     best = max((each.relevance for each in candidates), default=0.0)
     newest = max((each.said for each in candidates), default=None)
     found = []
     for each in candidates:
         of_it = dict(_of_place(each, best))
         of_it |= _of_clauses(asked, read(each.text[:READ_CHARS]))
-        later = min(sum(other.said > each.said for other in candidates), MANY) / MANY
-        earlier = min(sum(other.said < each.said for other in candidates), MANY) / MANY
+        after = sum(other.said > each.said for other in candidates)
+        before = sum(other.said < each.said for other in candidates)
+        later, earlier = min(after, MANY) / MANY, min(before, MANY) / MANY
+        in_time = (before - after) / max(1, len(candidates) - 1) * (-1 if asked.before else 1)
+        leaning, as_later = each.leaning or (0.0, 0.0)
+        of_it |= {"in time": in_time, "leaning": leaning, "leaning in time": in_time * as_later}
         last = each.said == newest and len(candidates) > 1
         asks = "past asked, " if asked.before else ""
         of_it |= {f"{asks}newest": float(last), f"{asks}said later": later, f"{asks}said earlier": earlier}

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from itertools import pairwise
+from typing import NamedTuple
 
 from yiku.rules.lexicon import Lexicon, built_in
 from yiku.rules.lexicon import flags as F
@@ -63,52 +63,59 @@ def clauses(text: str, lexicon: Lexicon) -> tuple[Clause, ...]:
     return tuple(found)
 
 
+class _Part(NamedTuple):
+    """
+    The words of one clause.
+
+    lead:    what joins it to what stands before
+    own:     its own words
+    signed:  those with the punctuation between them
+    cue:     behind a correction, what changes something corrects too
+    """
+
+    lead: Sequence[Word]
+    own: Sequence[Word]
+    signed: Sequence[Word]
+    flags: int
+    cue: str
+
+
+class _Carried(NamedTuple):
+    """What the clauses of a sentence so far say of those behind them: reported words, a supposition, a story of the past."""
+
+    reported: bool = False
+    supposed: bool = False
+    past: bool = False
+
+
 def _clauses(text: str, found: Sequence[Word], sentence: Sentence, lexicon: Lexicon, discourse: Discourse) -> list[Clause]:
     """Return the clauses of a sentence; if it asks, the last of them does."""
     found = without_asides(found)
     if found and found[0].start >= discourse.led[1]:
         discourse.led = led(text, found) or discourse.led
-    quoted = [*discourse.quoted, discourse.led]
     signs = {place for start, end in discourse.quoted for place in (start, end - 1)}
     parts = [part for voice in _voices(found, discourse, text) for part in parts_of(voice, signs)]
-    jest = _last_in_jest(found, parts)
-    reported = supposed = past = False
+    jest, carried = _last_in_jest(found, parts), _Carried()
     result: list[Clause] = []
     for place, words_and_signs in enumerate(parts):
-        own = [word for word in words_and_signs if not word.sign]
-        first = _begins(own, words_and_signs)
-        refused = first + 1 < len(own) and bool(own[first].flags & F.DENY) and is_apart(own[first], own[first + 1])  # no, …
-        lead, own = own[: first + refused], own[first + refused :]
-        _possessives(own)
-        part = words_and_signs[words_and_signs.index(own[0]) :]
-        _after_something(own)
-        flags = flags_of(own) | flags_of(lead) & _OF_THE_LEAD
-        flags = flags if not flags & F.JOKE or _is_jest(own) else flags & ~F.JOKE
+        part = _part(words_and_signs, discourse)
+        lead, own, flags, cue = part.lead, part.own, part.flags, part.cue
         verb = first_with(own, F.VERB)
         order = None if sentence.asks and not flags & F.REQUESTED else _order(lead, own, flags, result)
         subject, named = (AGENT, None) if order is not None else subject_of(text, own, verb, discourse, bool(result))
         if named is None and place and subject != AGENT and flags_of(lead) & F.WHO:
             subject = whom_it_follows(text, parts[place - 1], discourse)  # my grandma, who turned 75
-        mood = mood_of(own, flags, subject, sentence.asks and place == len(parts) - 1, quoted)
-        if mood is Mood.ASSERTED and (reported or supposed or place <= jest):
-            mood = Mood.JOKED if place <= jest else Mood.QUOTED if reported else Mood.SUPPOSED
-        if mood is Mood.ASSERTED and flags_of(lead) & F.WHEN:
-            mood = Mood.SUPPOSED  # when I live in Oslo
-        others = (named is not None and subject != USER) or flags & F.KIN
         leads_on = text[own[-1].end : own[-1].end + 1] in COLONS
-        reported = reported or bool(flags & F.REPORT and (others or leads_on))  # what follows is what they said
-        supposed = supposed or mood is Mood.SUPPOSED  # what follows a supposition hangs on it
+        mood = mood_of(own, flags, subject, sentence.asks and place == len(parts) - 1, [*discourse.quoted, discourse.led])
+        others = bool((named is not None and subject != USER) or flags & F.KIN)
+        reports = bool(flags & F.REPORT and (others or leads_on))
+        mood, carried = _within(carried, part, mood, in_jest=place <= jest, reports=reports, named=named is not None)
         if mood is Mood.ASSERTED and tells_when(own[-1]):
             mood = Mood.SUPPOSED  # 搬家后, and then what is so
-        past = (bool(flags & F.ONCE) or (past and named is None)) and not flags & (F.NOW | F.STILL)  # who goes on tells of then
-        told = values(text, part)
+        told = values(text, part.signed)
         own_self = subject == USER or "'s " in subject
         elided = named is None and own_self and any(before.explicit and before.subject == subject for before in result)
-        cue = cue_of(flags)
-        cue = "corrects" if refused and cue != "retracts" else cue
-        discourse.corrects = discourse.corrects or cue == "corrects"
-        cue = "corrects" if discourse.corrects and cue in ("", "changes") else cue
-        telling = [word for word in own if _tells(word)]
+        telling = [word for word in own if not (word.inside or word.flags & _TELLS_NOT)]
         about = _about([*lead, *own[:verb]])
         result.append(
             Clause(
@@ -121,12 +128,12 @@ def _clauses(text: str, found: Sequence[Word], sentence: Sentence, lexicon: Lexi
                 named=named or NOWHERE,
                 meant=_meant(own, subject, named, discourse, bool(result)),
                 mood=mood,
-                tense=Tense.PAST if past else tense_of(flags, cue, any(value.sort == "time" for value in told)),
+                tense=Tense.PAST if carried.past else tense_of(flags, cue, any(value.sort == "time" for value in told)),
                 denied=bool(flags & F.DENY) and denies(own),
                 hedged=bool(flags & F.HEDGE) and not discourse.corrects,
                 cue=cue,
                 values=told,
-                slots=tuple(slots.filled(slots.PartialClause(text, part, subject, named, told, elided), lexicon)),
+                slots=tuple(slots.filled(slots.PartialClause(text, part.signed, subject, named, told, elided), lexicon)),
                 content=content(own),
                 about=about | result[-1].about if result and not named else about,
                 beside=content(word for word in telling if not any(v.start <= word.start < v.end for v in told)),
@@ -137,6 +144,40 @@ def _clauses(text: str, found: Sequence[Word], sentence: Sentence, lexicon: Lexi
             )
         )
     return result
+
+
+def _part(signed: Sequence[Word], discourse: Discourse) -> _Part:
+    """Divide the words of a clause into what leads to it and its own, and settle what their classes leave open."""
+    own = [word for word in signed if not word.sign]
+    first = _begins(own, signed)
+    refused = first + 1 < len(own) and bool(own[first].flags & F.DENY) and is_apart(own[first], own[first + 1])  # no, …
+    lead, own = own[: first + refused], own[first + refused :]
+    _settle(own)
+    flags = flags_of(own) | flags_of(lead) & _OF_THE_LEAD
+    flags = flags if not flags & F.JOKE or _is_jest(own) else flags & ~F.JOKE
+    cue = cue_of(flags)
+    cue = "corrects" if refused and cue != "retracts" else cue
+    discourse.corrects = discourse.corrects or cue == "corrects"
+    cue = "corrects" if discourse.corrects and cue in ("", "changes") else cue
+    return _Part(lead, own, signed[signed.index(own[0]) :], flags, cue)
+
+
+def _within(before: _Carried, part: _Part, mood: Mood, *, in_jest: bool, reports: bool, named: bool) -> tuple[Mood, _Carried]:
+    """
+    Return the mood of a clause in its sentence, where a joke, a report or a supposition reaches over it, and what it carries on.
+
+    reports: what follows it is what others said
+    named:   it names its subject; one that does not goes on with a story of the past
+    """
+    if mood is Mood.ASSERTED:
+        if in_jest:
+            mood = Mood.JOKED
+        elif before.reported:
+            mood = Mood.QUOTED
+        elif before.supposed or flags_of(part.lead) & F.WHEN:  # when I live in Oslo
+            mood = Mood.SUPPOSED
+    past = (bool(part.flags & F.ONCE) or (before.past and not named)) and not part.flags & (F.NOW | F.STILL)
+    return mood, _Carried(before.reported or reports, before.supposed or mood is Mood.SUPPOSED, past)
 
 
 def _voices(found: Sequence[Word], discourse: Discourse, text: str) -> Iterator[Sequence[Word]]:
@@ -152,21 +193,20 @@ def _voices(found: Sequence[Word], discourse: Discourse, text: str) -> Iterator[
         yield found[begun:]
 
 
-def _after_something(own: Sequence[Word]) -> None:
-    """Clear past flags after a verb in Chinese: 开会之前 is before a meeting, not formerly."""
-    for before, word in pairwise(own):
-        if word.cjk and word.flags & F.ONCE and before.flags & F.VERB:
-            word.flags &= ~F.ONCE
-
-
 def _is_jest(own: Sequence[Word]) -> bool:
     """Whether words say that something was a joke: kidding, not `not kidding`."""
     return any(word.flags & F.JOKE and not flags_of(own[max(0, place - 1) : place]) & F.DENY for place, word in enumerate(own))
 
 
-def _possessives(own: Sequence[Word]) -> None:
-    """Resolve 's to a possessive where the clause has another verb for its noun."""
+def _settle(own: Sequence[Word]) -> None:
+    """
+    Settle the classes of words that have several: 's is a possessive where the clause has another verb for its noun.
+
+    Behind a verb in Chinese the word for once means before: 开会之前 is before a meeting.
+    """
     for place, word in enumerate(own):
+        if place and word.cjk and word.flags & F.ONCE and own[place - 1].flags & F.VERB:
+            word.flags &= ~F.ONCE
         if word.flags & F.POSSESSIVE and word.flags & F.BE and place + 1 < len(own):
             behind = own[place + 1 :]
             verb = next((n for n, each in enumerate(behind) if each.flags & (F.VERB | F.AUX)), 0)
@@ -233,10 +273,6 @@ def _begins(own: Sequence[Word], part: Sequence[Word]) -> int:
         if not (own[place].inside or own[place].flags & (F.JOIN | F.CORRECT | F.LEAD)):
             return place
     return behind
-
-
-def _tells(word: Word) -> bool:
-    return not (word.inside or word.flags & _TELLS_NOT)
 
 
 def _about(before: Sequence[Word]) -> frozenset[str]:

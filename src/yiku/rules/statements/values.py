@@ -1,5 +1,5 @@
 """
-Find the values in a clause by sort: times, amounts, places and names, with offsets.
+Extract typed values from a clause: times, amounts, contacts, places and names, with offsets.
 """
 
 from __future__ import annotations
@@ -81,12 +81,21 @@ def _time_until(part: Sequence[Word], place: int) -> int:
         word = part[end]
         if word.flags & F.TIME or _is_clock(word) or _is_date(word) or (word.flags & F.PART_OF_TIME and end > place):
             sure, last = True, end + 1
+        elif sure and _is_counted(part, end):
+            break
         elif is_number(word) and (end == place or not is_number(part[end - 1]) or part[end - 1].cjk):
             last = end + 1 if sure else last
         elif not (end > place and (word.text in _INSIDE_TIME or word.flags & F.IN_TIME)):
             break
         end += 1
     return last if sure else place
+
+
+def _is_counted(part: Sequence[Word], place: int) -> bool:
+    """Whether a number of something begins here that is no time: `4500 euros` of `monthly 4500 euros`."""
+    while place < len(part) and is_number(part[place]):
+        place += 1
+    return place < len(part) and bool(part[place].flags & F.UNIT) and not part[place].flags & (F.TIME | F.PART_OF_TIME)
 
 
 def _amount_until(part: Sequence[Word], place: int) -> int:
@@ -120,9 +129,10 @@ def _name_until(text: str, part: Sequence[Word], place: int) -> int:
         ):
             break
         end += 1
+    is_place = any(each.startswith("place_") for each in word.entry.means)
     if end > place:
-        return end if place or end > place + 1 or not word.known else place
-    if any(each.startswith("place_") for each in word.entry.means):
+        return end if place or end > place + 1 or is_place or not word.known else place
+    if is_place:
         return place + 1
     unspaced = word.cjk and not word.known and len(word.text) > 1
     return place + 1 if unspaced and place and part[place - 1].flags & (F.PLACE | F.ARTICLE) else place
