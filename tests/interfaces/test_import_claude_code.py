@@ -7,6 +7,7 @@ import time
 from datetime import UTC, datetime
 
 import pytest
+import sampling
 
 from yiku import Memory
 from yiku.errors import InvalidInput
@@ -397,9 +398,7 @@ def mutated(line: bytes, chance: random.Random) -> bytes:
 @pytest.mark.long
 def test_thousands_of_mutated_lines_raise_nothing(write, tmp_path):
     """Whatever happens to the bytes of a transcript, each line is a turn, counted or reported; nothing raises or hangs."""
-    seed = random.randrange(1 << 32)
-    chance = random.Random(seed)
-    print("seed", seed)
+    chance = random.Random(sampling.SEED)
     call = {"type": "tool_use", "id": "t1", "name": "Bash", "input": {"command": "ls", "deep": [[{}]]}}
     back = {"type": "tool_result", "tool_use_id": "t1", "content": [{"type": "text", "text": "好"}]}
     whole = [

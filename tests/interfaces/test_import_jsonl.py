@@ -5,6 +5,7 @@ import random
 from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
+import sampling
 
 from yiku import Memory
 from yiku.interfaces.importers import jsonl
@@ -268,9 +269,7 @@ NASTY = (None, True, -1, 1e300, 10**30, "", "好", "\ud800", "\0", [], [[]], {},
 @pytest.mark.long
 def test_thousands_of_lines_of_any_values_raise_nothing(write, tmp_path):
     """Known names with values of any type, and lines cut anywhere: each is taken, counted or reported."""
-    seed = random.randrange(1 << 32)
-    chance = random.Random(seed)
-    print("seed", seed)
+    chance = random.Random(sampling.SEED)
     names = [name for group in jsonl.NAMES.values() for name in group]
     names += "role memory messages metadata tool_calls tool_results function_call tool_call_id kind tags origin said_at foo".split()
 

@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+import sampling
 from rich import box
 from rich.console import Console
 from rich.table import Table
@@ -33,8 +34,9 @@ WIDTH = 120  # columns of the table where nobody says how wide the terminal is
 
 @pytest.fixture
 def seed(request: pytest.FixtureRequest) -> int:
-    """Drawn anew each time and printed with the test's name, or as YIKU_SOAK_SEED says."""
-    found = int(os.environ.get("YIKU_SOAK_SEED") or random.SystemRandom().randrange(10**9))
+    """Of this state of the code (tests/sampling.py), in a release drawn anew, or as YIKU_SOAK_SEED says; printed with the test's name."""
+    drawn = random.SystemRandom() if RELEASE else random.Random(f"{sampling.SEED} {request.node.name}")
+    found = int(os.environ.get("YIKU_SOAK_SEED") or drawn.randrange(10**9))
     print(f"\n{request.node.name}: YIKU_SOAK_SEED={found}")
     return found
 

@@ -70,7 +70,7 @@ def test_S4_what_is_erased_is_in_no_note_page_or_transcript(tmp_path, count, see
         shutil.rmtree(home)
 
 
-def test_S4_killed_at_each_operation_in_a_home_with_notes(tmp_path, count):
+def test_S4_killed_at_each_operation_in_a_home_with_notes(tmp_path, count, seed):
     """What a killed erasure had not cut yet is cut by the next erasure of that sentence; the database has it whole or not at all."""
     before, words = tmp_path / "before", [WORD, HAN]
     id = say_everywhere(before, f"My watchword is {WORD} {HAN}.", "The pump hums at night. 水泵夜里嗡嗡响。")
@@ -81,7 +81,7 @@ def test_S4_killed_at_each_operation_in_a_home_with_notes(tmp_path, count):
             assert memory.admin.erase(id).clean
         every = range(1, len(disk.seen) + 1)
     assert [] == canaries.sung(whole, words)
-    for n in random.SystemRandom().sample(every, min(len(every), count(4, 10_000, "kills"))):
+    for n in random.Random(seed).sample(every, min(len(every), count(4, 10_000, "kills"))):
         home = Path(shutil.copytree(before, tmp_path / f"killed-{n}"))
         killed = READY.Process(target=_erase_one, args=(home, id, n))
         killed.start()
@@ -121,12 +121,12 @@ def test_S4_nothing_comes_back(tmp_path, count, seed):
         shutil.rmtree(folder)
 
 
-def test_S4_killed_at_each_operation(tmp_path, count):
+def test_S4_killed_at_each_operation(tmp_path, count, seed):
     """And opened again: all of it is there, or it is finished."""
     before = tmp_path / "before"
     prepared(before)
     every = operations(before, tmp_path)
-    chosen = random.SystemRandom().sample(range(1, every + 1), min(every, count(8, 10_000, "kills")))
+    chosen = random.Random(seed).sample(range(1, every + 1), min(every, count(8, 10_000, "kills")))
     for n in sorted(chosen):
         home = Path(shutil.copytree(before, tmp_path / f"killed-{n}"))
         assert killed_at(home, n)
@@ -134,12 +134,12 @@ def test_S4_killed_at_each_operation(tmp_path, count):
         shutil.rmtree(home)
 
 
-def test_S4_each_operation_fails(tmp_path, count):
+def test_S4_each_operation_fails(tmp_path, count, seed):
     """A full disk or a broken one at each operation: told, or made good."""
     before = tmp_path / "before"
     prepared(before)
     every = operations(before, tmp_path)
-    chosen = random.SystemRandom().sample(range(1, every + 1), min(every, count(4, 10_000, "operations, each failing in 2 ways")))
+    chosen = random.Random(seed).sample(range(1, every + 1), min(every, count(4, 10_000, "operations, each failing in 2 ways")))
     for n in sorted(chosen):
         for failure in (FULL, BROKEN):
             home = Path(shutil.copytree(before, tmp_path / f"failed-{n}"))
