@@ -105,6 +105,17 @@ def test_what_a_person_changed_since_stays_and_is_named(memory, clock):
     assert "我有一只猫" in [row.content for row in memory.get_all()]
 
 
+@pytest.mark.parametrize("text", ["I live in Bergen", "我住在昆明"])
+def test_a_value_that_was_given_again_as_another_kind_is_in_the_way(memory, clock, text):
+    """The same words in another kind are another text, but they fill the same slot."""
+    (lives,) = remember_all(memory, text)
+    archive(memory, lives)
+    clock.advance(days=1)
+    memory.remember(text, kind="preference")
+
+    assert [f'"{text}" was said since'] == [one.why for one in memory.admin.undo_run(RUN).skipped]
+
+
 def test_a_change_of_another_field_is_no_obstacle(memory):
     """Pinned since it faded: it is active again, and pinned."""
     (boat,) = remember_all(memory, "I own a boat")

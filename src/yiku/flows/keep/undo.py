@@ -210,8 +210,9 @@ def _refuse_second(
             ),
         ]
         for other in (row for row in same if meanwhile.get(row.n, row).live):
-            alike = other.kind is memory.kind if other.content_hash == memory.content_hash else memory.flag is other.flag is None
-            if alike and other.n not in after:
+            text = other.content_hash == memory.content_hash and other.kind is memory.kind
+            value = other.slot == memory.slot is not None and memory.flag is other.flag is None
+            if (text or value) and other.n not in after:
                 raise CannotUndo(f'operation {number}: "{other.content[:60]}" was said since')
 
 
