@@ -1,8 +1,8 @@
 """
 Fit the weights that rerank hits: `python scripts/fit_rerank.py DATA_FOLDER [--check]`, with the local model
 
-Examples are conversations in which something changed or only seemed to (bench/corrections and the sets of bench/sealed that
-may be read), each told twice: alone, and in the midst of talk about other things; questions to whole years of talk (bench);
+Examples are conversations in which something changed or only seemed to (bench/corrections), each told
+twice: alone, and in the midst of talk about other things; questions to whole years of talk (bench);
 and questions to real talk of the data folder: the hits that may change places, and which of them answer. The weights, and
 two directions of the model's space, are those of a conditional logistic regression: they make it likeliest that a hit that
 answers is chosen among its hits.
@@ -42,10 +42,7 @@ from yiku.rules.finding import rerank, rerank_weights  # noqa: E402
 
 WEIGHTS = ROOT / "src" / "yiku" / "rules" / "finding" / "rerank_weights.py"
 BENCH = ROOT / "bench"
-CASES = [
-    *sorted((BENCH / "corrections").glob("talk*.jsonl")),
-    *(BENCH / "sealed" / f"{of}.jsonl" for of in ("corrections", "third", "fourth")),
-]
+CASES = sorted((BENCH / "corrections").glob("talk*.jsonl"))
 TALK = ("bilingual/bilingual.json", "people/people.json", "sealed/two_languages.json", "sealed/two_people.json")
 REAL = {"realmem_dev.json.xz": 250, "lifebench_zh_dev.json.xz": 400, "longmemeval_s_dev50.json.xz": 1}  # questions of each case
 AROUND = {"realmem_dev.json.xz": 7, "lifebench_zh_dev.json.xz": 9}  # of whose turns each so-manyth is told around a case
