@@ -55,6 +55,23 @@ def test_the_past_is_asked_for_in_so_many_words(text: str) -> None:
     assert ask.analyse(text).wants_history
 
 
+@pytest.mark.parametrize(
+    ("text", "kept", "gone"),
+    [
+        ("Which bank was I with before Copperline?", "bank", "copperlin"),
+        ("Before the repaint, what colour were our walls?", "wall", "repaint"),
+        ("换机器之前我家用的什么样的油烟机？", "油烟", "机器"),
+        ("Where did I live before?", "live", ""),
+        ("remind me before the repaint", "repaint", ""),
+    ],
+)
+def test_what_came_after_the_past_that_is_asked_for_is_no_term(text: str, kept: str, gone: str) -> None:
+    """The turn that answers was said before it, and does not know it; of a plan it is all that is asked for."""
+    terms = ask.analyse(text).terms.words
+
+    assert kept in terms and gone not in terms
+
+
 @pytest.mark.parametrize("text", ["where do I live?", "我住在哪里", "remind me before lunch", "what is due first?"])
 def test_the_present_is_asked_for_otherwise(text: str) -> None:
     """A `before` that belongs to a plan is no question about the past."""

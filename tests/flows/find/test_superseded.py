@@ -227,11 +227,18 @@ def test_a_list_says_so_too(home, tmp_path):
     assert ("nuts" in pages, "Ulm" in pages) == (True, False)
 
 
-def test_a_question_for_the_past_gets_the_earlier_first(home):
-    """What was before is what is asked for."""
-    memory, _ = home({("Kamppi", "Pasila"): 0.97}, KAMPPI, PASILA)
+@pytest.mark.parametrize(
+    ("earlier", "later", "question", "words"),
+    [
+        (KAMPPI, PASILA, "where was our place before Pasila?", ("Kamppi", "Pasila")),
+        (JOB, LEFT, "交诊所的工牌之前我在诊所做什么？", ("护士", "工牌")),
+    ],
+)
+def test_a_question_for_the_past_gets_the_earlier_first(home, earlier, later, question, words):
+    """What was before is what is asked for, though the later turn has more of the words."""
+    memory, _ = home({words: 0.6}, earlier, later)
 
-    assert "Kamppi" in memory.recall("where was our team office before?")[0].text
+    assert words[0] in memory.recall(question)[0].text
 
 
 def test_a_long_turn_is_read_in_pieces(home):

@@ -6,8 +6,9 @@ A question names the topic, so this is when statements are compared (rules/findi
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 
 from yiku.flows.common.handle import Handle
 from yiku.flows.find import local_rerank, superseded
@@ -15,6 +16,7 @@ from yiku.flows.find.query import Item, Query, place_in_session
 from yiku.rules.finding import said_later, same_slot
 from yiku.rules.finding.supersede import Statement
 from yiku.rules.lexicon import built_in
+from yiku.rules.statements.clause import Asked
 from yiku.rules.statements.question import question
 from yiku.rules.text import analyze
 from yiku.rules.text.folding import folded
@@ -36,7 +38,7 @@ def latest_first(query: Query, found: list[Hit], searched: Sequence[Hit] = ()) -
     """
     tops = [[hit for hit in hits[: said_later.POOL] if isinstance(hit.item, (SemanticMemory, Turn))] for hits in (searched, found)]
     pool = [*{hit.id: hit for top in tops for hit in top}.values()]
-    if not pool or query.as_of is not None or query.valid_at is not None or query.question.windows:
+    if not pool or query.as_of is not None or query.valid_at is not None:
         return found, []
     stated = query.handle.store.with_details([hit.item for hit in pool if isinstance(hit.item, SemanticMemory)])
     items: dict[str, Item] = {hit.id: hit.item for hit in pool} | {memory.id: memory for memory in stated}
@@ -46,44 +48,72 @@ def latest_first(query: Query, found: list[Hit], searched: Sequence[Hit] = ()) -
     asked = replace(question(query.text, built_in()), around=frozenset(query.around))
     first_found = [hit.id for hit in pool]
     if query.past or asked.before:
-        return local_rerank.reranked(query, asked, first_found, found) if asked.before and not searched else found, []
-    terms = analyze.question(folded(query.text)).words
-    following = {id: _statement(turn) for id, turn in after.items()}
-    orders = [said_later.compare_hits(asked, terms, [_statement(items[hit.id]) for hit in top], following) for top in tops if top]
-    order = orders[0] if len(orders) == 1 else said_later.together(orders)
+        return _earliest_first(query, asked, first_found, found, items) if asked.before and not searched else found, []
     shown = {turn: hit.id for hit in found for turn in _turns(items.get(hit.id, hit.item))}
     read, followed = _read_in_pairs(query, items)
-    order = said_later.together([order, read])
-    order = replace(
-        order,
-        outdated=tuple(replace(one, later=shown.get(one.later, one.later)) for one in order.outdated),
-        before=tuple((shown.get(first, first), second) for first, second in order.before),
-    )
-    back = order.taken_back | {hit.id for hit in pool if (turns := _turns(items[hit.id])) and turns <= order.taken_back}
-    found = [replace(hit, taken_back=True) if hit.id in back else hit for hit in found]
-    found.sort(key=lambda hit: hit.taken_back)
+    order = said_later.together([_by_rules(query, asked, [[items[hit.id] for hit in top] for top in tops if top], after), read])
+    if windows := query.question.windows:  # what was said since is no matter of then
+        then = max(window.until for window in windows)
+        since = {one.id for one in (*items.values(), *after.values(), *followed.values()) if _said(one)[0] >= then}
+        order, read = order.without(since), read.without(since)
+    outdated = [replace(one, later=shown.get(one.later, one.later)) for one in order.outdated]
+    found = _marked(found, order.taken_back, outdated, items)
+    if query.where is None and "turn" in query.types:
+        _put_later_before(found, outdated, [*after.items(), *followed.items()], shown)
+    for first, second in order.before:
+        _move_before(found, shown.get(first, first), second)
+    if not asked.several:
+        found = found if searched or windows else local_rerank.reranked(query, asked, first_found, found)
+        for first, second in (*read.before, *((one.later, one.id) for one in outdated)):
+            _move_before(found, shown.get(first, first), second)
+        _in_one_slot(found)
+    return found, [(one.id, one.later, one.why) for one in outdated]
+
+
+def _by_rules(query: Query, asked: Asked, tops: Sequence[Sequence[Item]], after: Mapping[str, Turn]) -> said_later.Order:
+    """Compare the best hits by what their clauses say. after: what was said next, by the id of a hit"""
+    terms = analyze.question(folded(query.text)).words
+    following = {id: _statement(turn) for id, turn in after.items()}
+    return said_later.together(said_later.compare_hits(asked, terms, [*map(_statement, top)], following) for top in tops)
+
+
+def _marked(
+    found: Sequence[Hit], taken_back: frozenset[str], outdated: Iterable[said_later.Outdated], items: Mapping[str, Item]
+) -> list[Hit]:
+    """Return the hits with their outdated clauses and what was said later; those behind that were taken back, or whose turns all were."""
+    back = taken_back | {id for id, item in items.items() if (turns := _turns(item)) and turns <= taken_back}
+    result = sorted((replace(hit, taken_back=True) if hit.id in back else hit for hit in found), key=lambda hit: hit.taken_back)
     marks: dict[str, list[said_later.Outdated]] = {}
-    for one in order.outdated:
+    for one in outdated:
         marks.setdefault(one.id, []).append(one)
-    for place, hit in enumerate(found):
+    for place, hit in enumerate(result):
         if clauses := marks.get(hit.id):
-            spans = tuple((one.start, one.end) for one in clauses)
             later = next((one.later for one in reversed(clauses) if not one.over), None)
-            found[place] = replace(hit, said_later=later, outdated=spans)
-    for id, turn in [*after.items(), *followed.items()]:  # what supersedes a hit is found by it
-        wanted = query.where is None and "turn" in query.types
-        if wanted and id in marks and turn.id == marks[id][-1].later and turn.id not in shown:
+            result[place] = replace(hit, said_later=later, outdated=tuple((one.start, one.end) for one in clauses))
+    return result
+
+
+def _put_later_before(
+    found: list[Hit], outdated: Sequence[said_later.Outdated], later: Iterable[tuple[str, Turn]], shown: dict[str, str]
+) -> None:
+    """Put what supersedes a hit before it, where the search did not find it. later: such turns with the ids of the hits"""
+    last = {one.id: one.later for one in outdated}
+    for id, turn in later:
+        if turn.id == last.get(id) and turn.id not in shown:
             place = next(place for place, hit in enumerate(found) if hit.id == id)
             found.insert(place, replace(found[place], item=turn, said_later=None, outdated=(), superseded_by=None))
             shown[turn.id] = turn.id
-    for first, second in order.before:
-        _move_before(found, first, second)
-    if not asked.several:
-        found = found if searched else local_rerank.reranked(query, asked, first_found, found)
-        for first, second in (*read.before, *((one.later, one.id) for one in order.outdated)):
-            _move_before(found, shown.get(first, first), second)
-        _in_one_slot(found)
-    return found, [(one.id, one.later, one.why) for one in order.outdated]
+
+
+def _earliest_first(
+    query: Query, asked: Asked, first_found: Sequence[str], found: list[Hit], items: Mapping[str, Item]
+) -> list[Hit]:
+    """Return the hits reordered for a question about the past: what was superseded stands before what superseded it."""
+    found = local_rerank.reranked(query, asked, first_found, found)
+    shown = {turn: hit.id for hit in found for turn in _turns(items.get(hit.id, hit.item))}
+    for later, earlier in _read_in_pairs(query, items)[0].before:
+        _move_before(found, earlier, shown.get(later, later))
+    return found
 
 
 def _read_in_pairs(query: Query, items: Mapping[str, Item]) -> tuple[said_later.Order, Mapping[str, Turn]]:
@@ -197,8 +227,12 @@ def _turns(item: Item) -> frozenset[str]:
 
 def _statement(item: Item) -> Statement:
     text = item.content if isinstance(item, (SemanticMemory, Turn)) else ""
-    at = item.ended_at if isinstance(item, Episode) else item.said_at
-    return Statement(item.id, text, at, place_in_session(item), _speaker(item))
+    return Statement(item.id, text, *_said(item), _speaker(item))
+
+
+def _said(item: Item) -> tuple[datetime, int]:
+    """When it was said, and where in its session."""
+    return (item.ended_at if isinstance(item, Episode) else item.said_at), place_in_session(item)
 
 
 def _source_turns(handle: Handle, scopes: Sequence[int], items: Mapping[str, Item]) -> Mapping[str, Turn]:

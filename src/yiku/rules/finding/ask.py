@@ -18,7 +18,7 @@ from typing import Literal, get_args
 from yiku.rules.finding import candidates
 from yiku.rules.lexicon import built_in, lists
 from yiku.rules.lexicon import flags as F
-from yiku.rules.statements.question import asks_how_it_was
+from yiku.rules.statements.question import asks_how_it_was, what_came_after
 from yiku.rules.text.analyze import QUESTION_CHARS, fold, question
 from yiku.rules.text.sentences import ASKING, is_wide, sentences
 from yiku.rules.text.words import Word, content, flags_of, words
@@ -81,6 +81,7 @@ def analyse(text: str, names: Sequence[str] = (), now: datetime | None = None) -
     windows = when.windows(text, now) if now else ()
     return replace(
         plain,
+        terms=_terms_without(folded, what_came_after(folded, found)) if history else plain.terms,
         subjects=tuple(sorted(candidates.subjects(folded, found, runs, names))),
         predicates=tuple(sorted(named)),
         hinted=tuple(sorted(hinted)),
@@ -114,6 +115,16 @@ def _read(folded: str) -> tuple[list[Word], list[Word]]:
         found = words(folded, one.start, one.stop, built_in())
         (asking if one.asks or _asks(found) else telling).extend(found)
     return asking, telling
+
+
+def _terms_without(folded: str, some: Sequence[Word]) -> Tokens:
+    """Return the search terms of a question without some of its words, or all if it has no others."""
+    kept, at = list[str](), 0
+    for word in some:
+        kept.append(folded[at : word.start])
+        at = max(at, word.end)
+    terms = question(" ".join([*kept, folded[at:]]))
+    return terms if terms.words or terms.characters else question(folded)
 
 
 def _asks(found: Sequence[Word]) -> bool:

@@ -57,6 +57,19 @@ def asks_how_it_was(small: str, asking: Sequence[Word], lexicon: Lexicon) -> boo
     return any(not _is_counted([word for word in asking if word.start >= end]) for end in ends)
 
 
+def what_came_after(small: str, every: Sequence[Word]) -> list[Word]:
+    """The words of what ended the time that a question about the past asks for: `before the move`, 换工作之前."""
+    came: list[Word] = []
+    for match in lists.looked_for("asking.until").finditer(small):
+        if any(word.cjk and word.start <= match.start() < word.end for word in every):
+            start = max((word.end for word in every if word.sign and word.end <= match.start()), default=0)
+            came += [word for word in every if start <= word.start and word.end <= match.start()]
+        else:
+            end = min((word.start for word in every if word.sign and word.start >= match.end()), default=len(small))
+            came += [word for word in every if match.end() <= word.start and word.end <= end]
+    return came
+
+
 def _is_counted(following: Sequence[Word]) -> bool:
     """Whether a unit follows within two words: the past month, 过去三天."""
     for word in following[:2]:
