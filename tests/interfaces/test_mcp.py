@@ -140,7 +140,8 @@ def test_every_tool_answers(opened, memory):
         names = [tool.name for tool in (await client.list_tools()).tools]
         for name in [*order, *(name for name in names if name not in order)]:
             answer = await client.call_tool(name, given.get(name, {}))
-            assert (False, True) == (answer.is_error, isinstance(answer.structured_content["notes"], list)), name
+            assert not answer.is_error, f"{name}: {answer.content}"
+            assert isinstance(answer.structured_content["notes"], list), name
 
     talk(opened, scenario)
 

@@ -1,9 +1,12 @@
 """Learning by the agent: it receives turns, and its statements are checked as a model's are."""
 
+import threading
+
 import pytest
 
 from yiku import Memory
 from yiku.errors import InvalidInput, NotFound
+from yiku.store.api import one_at_a_time
 from yiku.types import State
 
 TALK = "We went over the plans for the lighthouse museum for hours, and the board settled on granite for the stairs."
@@ -38,6 +41,27 @@ def test_a_piece_is_handed_out_and_learned_from(memory):
     assert {GRANITE: State.ACTIVE} == states(memory)
     assert (1, 1) == (report.jobs, len(report.troubles))
     assert None is memory.agent.excerpt()
+
+
+@pytest.mark.parametrize("said", [TALK, CHINESE])
+def test_what_somebody_else_is_reading_is_waited_for(memory, home, said):
+    """An agent that asks while another process learns is not told that nothing waits."""
+    memory.record_turn("user", said, session="s")
+    begun, over = threading.Event(), threading.Event()
+
+    def learns():
+        with one_at_a_time(home / "locks" / "learner.lock", "learning"):
+            begun.set()
+            over.wait(0.3)
+
+    learner = threading.Thread(target=learns)
+    learner.start()
+    begun.wait()
+    piece = memory.agent.excerpt()
+    over.set()
+    learner.join()
+
+    assert piece is not None and said in piece.text
 
 
 def test_a_chinese_piece_is_asked_about_in_chinese(memory):

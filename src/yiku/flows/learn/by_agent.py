@@ -42,7 +42,7 @@ def excerpt(handle: Handle) -> Excerpt | None:
     if not own or handle.settings.learn == "off":
         return None
     with suppress(StoreBusy):  # whoever learns reads them
-        learn.learn(handle, budget_s=RULES_S, asking=False)
+        learn.learn(handle, budget_s=RULES_S, asking=False, wait_s=RULES_S)
     for _ in range(STEPS):
         for n in _claimed(handle, own[0]):
             job = handle.store.learning.jobs(own[0], ns=[n])[0]

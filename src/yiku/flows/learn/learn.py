@@ -39,6 +39,7 @@ def learn(
     session: str | None = None,
     everything: bool = False,
     asking: bool = True,
+    wait_s: float = 0.0,
     progress: Progress | None = None,
     stopped: Callable[[], bool] = lambda: False,
 ) -> LearnReport:
@@ -49,6 +50,7 @@ def learn(
     session:    of the queue only what belongs to this one
     everything: also what is not due yet, and what failed for good
     asking:     whether the queue is worked on; else what a model is to read is only queued
+    wait_s:     for whoever learns here already
     progress:   told how many turns and jobs are done, of how many
     Raises StoreBusy while another process learns here.
     """
@@ -67,7 +69,7 @@ def learn(
         return stopped() or (budget_s is not None and time.monotonic() - began >= budget_s)
 
     outcomes, lines, turns, jobs = Counter[str](), dict[str, None](), 0, 0
-    with one_at_a_time(handle.paths.locks / "learner.lock", "another process is learning"):
+    with one_at_a_time(handle.paths.locks / "learner.lock", "another process is learning", wait_s):
         total = sum(waiting(handle).values())
         with closing(_steps(handle, own[0], model, session, everything=everything, asking=asking, over=over)) as steps:
             for step in steps:
