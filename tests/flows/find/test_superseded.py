@@ -241,6 +241,34 @@ def test_a_question_for_the_past_gets_the_earlier_first(home, earlier, later, qu
     assert words[0] in memory.recall(question)[0].text
 
 
+TRAIN, OTHER_TRAIN = "my train on friday is the G1378, window seat", "typo, it is the G1387"
+BOW, NEW_BOW = "i shoot a 28 pound bow", "my shoulder is fine again, moved up to 34 pounds"
+
+
+@pytest.mark.parametrize(
+    ("said", "days", "question", "first"),
+    [
+        ((TRAIN, OTHER_TRAIN), 1, "which train do I take on friday?", "G1387"),
+        ((BOW, NEW_BOW), 60, "which bow did I shoot in March?", "28"),
+        ((BOW, NEW_BOW), 60, "which bow do I shoot?", "34"),
+        (("周五的高铁是G1378次", "打错了，是G1387次"), 1, "我周五坐哪趟高铁？", "G1387"),
+        (("我用28磅的弓", "肩膀好了，弓换成34磅的"), 60, "我三月用几磅的弓？", "28"),
+    ],
+)
+def test_a_question_for_a_time_gets_what_was_said_by_then(home, said, days, question, first):
+    """A correction counts if it was said before that time was over; what was said since is no matter of then."""
+    memory, _ = home({("G1378", "G1387"): 0.97, ("28", "34"): 0.97}, said[0])
+    clock = memory._handle.clock
+    clock.advance(days=days)
+    say(memory, clock, said[1])
+    memory.admin.embed()
+    clock.advance(days=1)
+
+    hits = memory.recall(question)
+    assert first in hits[0].text
+    assert (first not in said[0]) is any(hit.said_later is not None for hit in hits)
+
+
 def test_a_long_turn_is_read_in_pieces(home):
     """What is buried in it counts; of an endless one the beginning."""
     filler = "Tell me about the history of tea in ten lines, please. " * 12

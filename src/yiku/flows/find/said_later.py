@@ -52,10 +52,10 @@ def latest_first(query: Query, found: list[Hit], searched: Sequence[Hit] = ()) -
     shown = {turn: hit.id for hit in found for turn in _turns(items.get(hit.id, hit.item))}
     read, followed = _read_in_pairs(query, items)
     order = said_later.together([_by_rules(query, asked, [[items[hit.id] for hit in top] for top in tops if top], after), read])
-    if windows := query.question.windows:  # what was said since is no matter of then
+    if windows := query.question.windows:  # what was said since makes nothing outdated that was said by then
         then = max(window.until for window in windows)
         since = {one.id for one in (*items.values(), *after.values(), *followed.values()) if _said(one)[0] >= then}
-        order, read = order.without(since), read.without(since)
+        order, read = order.as_of(since), read.as_of(since)
     outdated = [replace(one, later=shown.get(one.later, one.later)) for one in order.outdated]
     found = _marked(found, order.taken_back, outdated, items)
     if query.where is None and "turn" in query.types:

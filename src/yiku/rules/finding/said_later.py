@@ -67,10 +67,10 @@ class Order:
     taken_back: frozenset[str] = frozenset()
     before: tuple[tuple[str, str], ...] = ()
 
-    def without(self, ids: Container[str]) -> Order:
-        """The order without what these statements make of others."""
-        outdated = tuple(one for one in self.outdated if one.later not in ids)
-        return Order(outdated, self.taken_back, tuple(pair for pair in self.before if pair[0] not in ids))
+    def as_of(self, since: Container[str]) -> Order:
+        """The order as it was before these statements were said, of what was said before them."""
+        outdated = tuple(one for one in self.outdated if one.later not in since or one.id in since)
+        return Order(outdated, self.taken_back, tuple(one for one in self.before if one[0] not in since or one[1] in since))
 
 
 class _Passage(NamedTuple):
