@@ -72,7 +72,9 @@ def test_what_came_after_the_past_that_is_asked_for_is_no_term(text: str, kept: 
     assert kept in terms and gone not in terms
 
 
-@pytest.mark.parametrize("text", ["where do I live?", "我住在哪里", "remind me before lunch", "what is due first?"])
+@pytest.mark.parametrize(
+    "text", ["where do I live?", "我住在哪里", "remind me before lunch", "what is due first?", "我几点过去拿东西", "我们怎么过去？"]
+)
 def test_the_present_is_asked_for_otherwise(text: str) -> None:
     """A `before` that belongs to a plan is no question about the past."""
     assert not ask.analyse(text).wants_history
