@@ -18,5 +18,7 @@ def test_a_copy_draws_the_same_and_each_change_draws_others(tmp_path):
     (here / "README.md").write_text("说明", encoding="utf-8")
     assert sampling.seed_of(ROOT) == sampling.seed_of(here)
 
-    (here / "src" / "yiku" / "prompt.py").write_text("# 改了\n", encoding="utf-8")
-    assert sampling.seed_of(ROOT) != sampling.seed_of(here)
+    for folder in ("src", "tests"):
+        before = sampling.seed_of(here)
+        (here / folder / "added.py").write_text("# 改了\n", encoding="utf-8")
+        assert before != sampling.seed_of(here)
