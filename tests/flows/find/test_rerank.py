@@ -117,6 +117,20 @@ def test_what_lies_as_an_answer_does_stands_first(open_it, monkeypatch, word, te
 
 
 @pytest.mark.parametrize(
+    ("word", "texts", "question"),
+    [
+        ("Kamppi", ["Our team's office is in Kamppi.", "Our team's office is by Pasila."], "Where is our team's office this week?"),
+        ("街区", ["我们团队的办公室在坎皮街区。", "我们团队的办公室在帕西拉市。"], "我们团队的办公室这周在哪？"),
+    ],
+)
+def test_a_question_for_a_time_keeps_the_order_of_the_search(open_it, monkeypatch, word, texts, question):
+    """It is no question for what is so now, which is what the directions were fitted to."""
+    monkeypatch.setattr(local_rerank, "DIRECTIONS", directions(Fitted(), answers=word))
+    with open_it(*texts, embedder=Fitted()) as memory:
+        assert texts[1] == memory.recall(question, types=["turn"])[0].text
+
+
+@pytest.mark.parametrize(
     ("question", "later_first"), [("The office of our team?", True), ("The office of our team, where was it before?", False)]
 )
 def test_what_lies_as_a_change_does_stands_first_if_it_was_said_later(open_it, monkeypatch, question, later_first):

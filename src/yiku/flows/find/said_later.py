@@ -47,9 +47,12 @@ def latest_first(query: Query, found: list[Hit], searched: Sequence[Hit] = ()) -
         return found, []
     asked = replace(question(query.text, built_in()), around=frozenset(query.around))
     first_found = [hit.id for hit in pool]
-    if query.past or asked.before:
-        return _earliest_first(query, asked, first_found, found, items) if asked.before and not searched else found, []
     shown = {turn: hit.id for hit in found for turn in _turns(items.get(hit.id, hit.item))}
+    if query.past or asked.before:
+        if asked.before and not searched:
+            found = local_rerank.reranked(query, asked, first_found, found)
+            _put_earlier_before(found, _read_in_pairs(query, items)[0], shown)
+        return found, []
     read, followed = _read_in_pairs(query, items)
     order = said_later.together([_by_rules(query, asked, [[items[hit.id] for hit in top] for top in tops if top], after), read])
     if windows := query.question.windows:  # what was said since makes nothing outdated that was said by then
@@ -105,15 +108,10 @@ def _put_later_before(
             shown[turn.id] = turn.id
 
 
-def _earliest_first(
-    query: Query, asked: Asked, first_found: Sequence[str], found: list[Hit], items: Mapping[str, Item]
-) -> list[Hit]:
-    """Return the hits reordered for a question about the past: what was superseded stands before what superseded it."""
-    found = local_rerank.reranked(query, asked, first_found, found)
-    shown = {turn: hit.id for hit in found for turn in _turns(items.get(hit.id, hit.item))}
-    for later, earlier in _read_in_pairs(query, items)[0].before:
+def _put_earlier_before(found: list[Hit], read: said_later.Order, shown: Mapping[str, str]) -> None:
+    """Put what was superseded before what superseded it, for a question about the past."""
+    for later, earlier in read.before:
         _move_before(found, earlier, shown.get(later, later))
-    return found
 
 
 def _read_in_pairs(query: Query, items: Mapping[str, Item]) -> tuple[said_later.Order, Mapping[str, Turn]]:

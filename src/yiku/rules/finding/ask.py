@@ -81,7 +81,7 @@ def analyse(text: str, names: Sequence[str] = (), now: datetime | None = None) -
     windows = when.windows(text, now) if now else ()
     return replace(
         plain,
-        terms=_terms_without(folded, what_came_after(folded, found)) if history else plain.terms,
+        terms=_without(plain.terms, folded, what_came_after(folded, found)) if history else plain.terms,
         subjects=tuple(sorted(candidates.subjects(folded, found, runs, names))),
         predicates=tuple(sorted(named)),
         hinted=tuple(sorted(hinted)),
@@ -117,14 +117,14 @@ def _read(folded: str) -> tuple[list[Word], list[Word]]:
     return asking, telling
 
 
-def _terms_without(folded: str, some: Sequence[Word]) -> Tokens:
+def _without(terms: Tokens, folded: str, some: Sequence[Word]) -> Tokens:
     """Return the search terms of a question without some of its words, or all if it has no others."""
     kept, at = list[str](), 0
     for word in some:
         kept.append(folded[at : word.start])
         at = max(at, word.end)
-    terms = question(" ".join([*kept, folded[at:]]))
-    return terms if terms.words or terms.characters else question(folded)
+    left = question(" ".join([*kept, folded[at:]])) if some else terms
+    return left if left.words or left.characters else terms
 
 
 def _asks(found: Sequence[Word]) -> bool:
