@@ -1,7 +1,8 @@
 """Packing hits into a prompt within a token budget, each with its source."""
 
 import hashlib
-from datetime import UTC, datetime
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from functools import partial
 
 import cpu
@@ -44,6 +45,18 @@ def test_a_conversation_stands_together_in_its_order() -> None:
 
     assert ["the question", "the answer", "elsewhere"] == [
         line[len("- Mei: ") :].partition(" (")[0] for line in packed_of(hits, 500, "en").text.splitlines() if line.startswith("- ")
+    ]
+
+
+def test_a_session_of_several_days_has_a_date_for_each() -> None:
+    """Each line stands under the day on which it was said, in whatever order the hits were found."""
+    days = [AT + timedelta(days=n) for n in (40, 0, 40)]
+    hits = [hit(f"said {n} 说", session="default", position=10 - 5 * n) for n in range(3)]
+    hits = [replace(one, item=replace(one.item, said_at=day)) for one, day in zip(hits, days, strict=True)]
+    lines = packed_of(hits, 500, "en").text.splitlines()[2:-1]
+
+    assert ["2026-03-02", "said 1", "2026-04-11", "said 2", "said 0"] == [
+        line.removeprefix("- Mei: ").partition(" 说")[0] for line in lines
     ]
 
 

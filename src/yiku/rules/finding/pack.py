@@ -109,13 +109,14 @@ def pack(
     """
     heading = [*rules.lines, label("context.heading", language)]
     spent = estimate(fence.wrap("\n".join(heading), seal))
-    groups: dict[str, list[tuple[int, str]]] = {}
+    groups: dict[str, dict[str, list[tuple[int, str]]]] = {}  # by session or statement, then by day
     packed: list[Hit] = []
     read = missed = 0
     wanted = {term: score.CHARACTER_WEIGHT if len(term) == 1 and UNSPACED_RUN.match(term) else 1.0 for term in terms}
     for hit in hits:
-        group, room = _group(hit), _room(spent, budget_tokens)
-        besides = 1 + (0 if group in groups else DATE_TOKENS)
+        group, day = _group(hit), hit.said_at.date().isoformat() if isinstance(hit.item, Turn) else ""
+        room = _room(spent, budget_tokens)
+        besides = 1 + (0 if day in groups.get(group, {}) else DATE_TOKENS)
         if (left := budget_tokens - spent - LINE_TOKENS - besides) <= 0:
             continue
         looked_at = READ_CHARS if read < READ_IN_ALL else SKIMMED_CHARS
@@ -126,7 +127,7 @@ def pack(
         cost = estimate(line) + besides
         if spent + cost <= budget_tokens:
             place = hit.item.position if isinstance(hit.item, Turn) else 0
-            groups.setdefault(group, []).append((place, line))
+            groups.setdefault(group, {}).setdefault(day, []).append((place, line))
             packed.append(hit)
             spent += cost
         else:
@@ -134,11 +135,11 @@ def pack(
     if not packed:
         text = fence.wrap("\n".join(rules.lines), seal) if rules.lines else ""
         return _context(text, estimate(text), (), len(hits), rules)
-    dates = {_group(hit): hit.said_at.date().isoformat() for hit in packed if isinstance(hit.item, Turn)}
     lines = heading
-    for group, found in groups.items():
-        lines += [dates[group]] if group in dates else []
-        lines += [line for _, line in sorted(found)]
+    for days in groups.values():
+        for day, found in sorted(days.items()):
+            lines += [day] if day else []
+            lines += [line for _, line in sorted(found)]
     return _context(fence.wrap("\n".join(lines), seal), spent, tuple(packed), len(hits) - len(packed), rules)
 
 
