@@ -228,6 +228,73 @@ def test_a_list_says_so_too(home, tmp_path):
 
 
 @pytest.mark.parametrize(
+    ("said", "later"),
+    [
+        ("Always write tests first. Always write the tests first!", "we dropped the tests-first rule"),
+        ("以后都先写测试再写代码。以后都先写测试，再写代码！", "先写测试的规矩取消了"),
+    ],
+)
+def test_a_statement_may_have_two_sources_in_one_turn(home, tmp_path, said, later):
+    """As the night leaves one that was said twice."""
+    memory, _ = home({}, said)
+    memory.admin.consolidate()
+    (rule,) = memory.get_all()
+    assert 2 == len(rule.sources)
+    memory.close()
+    memory, _ = home({(said[:8], later[:8]): 0.97}, later)
+
+    assert memory.get_all()[0].said_later
+    memory.notes.publish()
+    assert said[:4] not in (tmp_path / "home" / "MEMORY.md").read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("base", "moved", "question", "moved_to"),
+    [
+        (
+            "My base is at Ulm, with the tea",
+            "I moved to Graz. My dog is called Rex.",
+            "where is my base? what is my dog called?",
+            "Graz",
+        ),
+        ("我的据点在乌尔姆，茶也在那", "我搬到成都了。我的狗叫旺财。", "我的据点在哪？我的狗叫什么？", "成都"),
+    ],
+)
+def test_of_several_statements_of_the_later_turn_none_is_taken_for_it(home, base, moved, question, moved_to):
+    """Which of them supersedes is not known: the turn says it, and stands first."""
+    memory, _ = home({(base[:6], moved[:6]): 0.97}, base, moved, "天气 weather")
+    hits = memory.recall(question)
+    (old,) = [hit for hit in hits if base[:6] in hit.text]
+    (later,) = [hit for hit in hits if hit.id == old.said_later]
+
+    assert moved_to in later.text
+    assert hits.index(later) < hits.index(old)
+
+
+def test_what_supersedes_may_be_superseded_itself(home):
+    """Though the search finds the first of three alone: each says what came after it, the last stands first."""
+    annex = "adieu bikes, hello annex"
+    others = [f"where is our team office in Kamppi, friend {n}?" for n in range(12)]
+    memory, _ = home({("Kamppi, any", "Pasila"): 0.97, ("Pasila", "annex"): 0.97}, KAMPPI, PASILA, annex, *others)
+    hits = memory.recall("where is our team office in Kamppi?", limit=30)
+    places = [next(n for n, hit in enumerate(hits) if hit.text == text) for text in (annex, PASILA, KAMPPI)]
+
+    assert sorted(places) == places
+    assert [None, hits[places[0]].id, hits[places[1]].id] == [hits[place].said_later for place in places]
+
+
+def test_what_is_recorded_later_may_have_been_said_earlier(home, clock):
+    """An import of old talk into a home that is in use."""
+    memory, _ = home({("Kamppi", "Pasila"): 0.97}, PASILA)
+    memory.record_turn("user", KAMPPI, session="old", said_at=clock.now.replace(year=clock.now.year - 1))
+    memory.admin.embed()
+    hits = memory.recall("where is our office?")
+
+    assert [PASILA, KAMPPI] == [hit.text for hit in hits]
+    assert hits[0].id == hits[1].said_later
+
+
+@pytest.mark.parametrize(
     ("earlier", "later", "question", "words"),
     [
         (KAMPPI, PASILA, "where was our place before Pasila?", ("Kamppi", "Pasila")),

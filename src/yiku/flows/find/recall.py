@@ -28,6 +28,7 @@ from yiku.rules.deciding import history
 from yiku.rules.finding import ask, candidates, fuse, score
 from yiku.rules.sessions import attachments
 from yiku.rules.statements import keys
+from yiku.rules.statements.subjects import of_speaker
 from yiku.rules.text import analyze
 from yiku.rules.text.analyze import fold
 from yiku.types import (
@@ -203,8 +204,8 @@ def by_slot(query: Query) -> Candidates:
             continue
         for steps_back, memory in enumerate(reversed(chain)):
             relevance = fuse.slot(memory, question, named=named, steps_back=steps_back, objects=objects)
-            if memory.subject == keys.USER and memory.scope != query.handle.scope:
-                relevance *= fuse.OF_ANOTHER  # `I` in another scope is somebody else
+            if memory.scope != query.handle.scope and of_speaker(memory.subject or ""):
+                relevance *= fuse.OF_ANOTHER  # `I` and `my sister` in another scope are somebody else
             slots["memory", memory.n] = Candidate(memory, {"slot": relevance}, relevance)
     return slots
 

@@ -20,8 +20,10 @@ from yiku.rules.statements.clause import Asked
 from yiku.rules.statements.question import question
 from yiku.rules.text import analyze
 from yiku.rules.text.folding import folded
-from yiku.types import Episode, Hit, Memories, SemanticMemory, State, Superseded, Turn, Turns
+from yiku.types import Episode, Hit, Memories, SemanticMemory, State, Superseded, Turn, TurnColumns, Turns
 
+MOST_READ = 60  # hits and turns that supersede them of which pairs are looked up
+LOOKED_BEHIND = 100  # turns of all sessions among which the next ones of a session are looked for
 LEAST = 2  # hits, and what was said next; of fewer nothing can be compared
 Compared = tuple[str, str, str]  # an id, what was said later, and what decided
 _Pair = tuple[str, Superseded, Turn, tuple[int, int]]  # an id, the pair of turns, the later one, and what of the item it is about
@@ -47,7 +49,7 @@ def latest_first(query: Query, found: list[Hit], searched: Sequence[Hit] = ()) -
         return found, []
     asked = replace(question(query.text, built_in()), around=frozenset(query.around))
     first_found = [hit.id for hit in pool]
-    shown = {turn: hit.id for hit in found for turn in _turns(items.get(hit.id, hit.item))}
+    shown = _shown(found, items)
     if query.past or asked.before:
         if asked.before and not searched:
             found = local_rerank.reranked(query, asked, first_found, found)
@@ -60,9 +62,9 @@ def latest_first(query: Query, found: list[Hit], searched: Sequence[Hit] = ()) -
         since = {one.id for one in (*items.values(), *after.values(), *followed.values()) if _said(one)[0] >= then}
         order, read = order.as_of(since), read.as_of(since)
     outdated = [replace(one, later=shown.get(one.later, one.later)) for one in order.outdated]
-    found = _marked(found, order.taken_back, outdated, items)
     if query.where is None and "turn" in query.types:
-        _put_later_before(found, outdated, [*after.items(), *followed.items()], shown)
+        found = _with_later(found, outdated, [*after.items(), *followed.items()], shown)
+    found = _marked(found, order.taken_back, outdated, items)
     for first, second in order.before:
         _move_before(found, shown.get(first, first), second)
     if not asked.several:
@@ -71,6 +73,15 @@ def latest_first(query: Query, found: list[Hit], searched: Sequence[Hit] = ()) -
             _move_before(found, shown.get(first, first), second)
         _in_one_slot(found)
     return found, [(one.id, one.later, one.why) for one in outdated]
+
+
+def _shown(found: Sequence[Hit], items: Mapping[str, Item]) -> dict[str, str]:
+    """Return by which hit a turn is shown; not where several statements of it are, since one of them says less than the turn."""
+    by_turn: dict[str, list[str]] = {}
+    for hit in found:
+        for turn in _turns(items.get(hit.id, hit.item)):
+            by_turn.setdefault(turn, []).append(hit.id)
+    return {turn: turn if turn in ids else ids[0] for turn, ids in by_turn.items() if turn in ids or len(ids) == 1}
 
 
 def _by_rules(query: Query, asked: Asked, tops: Sequence[Sequence[Item]], after: Mapping[str, Turn]) -> said_later.Order:
@@ -90,22 +101,30 @@ def _marked(
     for one in outdated:
         marks.setdefault(one.id, []).append(one)
     for place, hit in enumerate(result):
+        if place and hit.score > result[place - 1].score:
+            hit = result[place] = replace(hit, score=result[place - 1].score)  # noqa: PLW2901  (it was taken back)
         if clauses := marks.get(hit.id):
             later = next((one.later for one in reversed(clauses) if not one.over), None)
             result[place] = replace(hit, said_later=later, outdated=tuple((one.start, one.end) for one in clauses))
     return result
 
 
-def _put_later_before(
-    found: list[Hit], outdated: Sequence[said_later.Outdated], later: Iterable[tuple[str, Turn]], shown: dict[str, str]
-) -> None:
-    """Put what supersedes a hit before it, where the search did not find it. later: such turns with the ids of the hits"""
-    last = {one.id: one.later for one in outdated}
+def _with_later(
+    found: Sequence[Hit], outdated: Sequence[said_later.Outdated], later: Iterable[tuple[str, Turn]], shown: dict[str, str]
+) -> list[Hit]:
+    """
+    Return the hits with what supersedes one before it, where the search did not find it.
+
+    later: such turns with the ids of what they supersede; shown: by which hit a turn is shown, to which these are added
+    """
+    result, last = [*found], {one.id: one.later for one in outdated}
     for id, turn in later:
-        if turn.id == last.get(id) and turn.id not in shown:
-            place = next(place for place, hit in enumerate(found) if hit.id == id)
-            found.insert(place, replace(found[place], item=turn, said_later=None, outdated=(), superseded_by=None))
+        place = next((place for place, hit in enumerate(result) if hit.id == shown.get(id, id)), None)
+        if place is not None and turn.id == last.get(id) and turn.id not in shown:
+            bare = replace(result[place], said_later=None, outdated=(), superseded_by=None, taken_back=False)
+            result.insert(place, replace(bare, item=turn))
             shown[turn.id] = turn.id
+    return result
 
 
 def _put_earlier_before(found: list[Hit], read: said_later.Order, shown: Mapping[str, str]) -> None:
@@ -120,7 +139,12 @@ def _read_in_pairs(query: Query, items: Mapping[str, Item]) -> tuple[said_later.
 
     What is likely stands behind the later turn; what is as good as certain is marked, too.
     """
-    pairs = _pairs(query.handle, query.scopes, items)
+    pairs, known, new = list[_Pair](), {*items}, items
+    while new and len(known) < MOST_READ:  # what supersedes a hit may be superseded itself
+        found = _pairs(query.handle, query.scopes, new)
+        new = {turn.id: turn for _, one, turn, _ in found if one.likely >= said_later.READ_MARKED and turn.id not in known}
+        known |= new.keys()
+        pairs += found
     before = tuple((turn.id, id) for id, one, turn, _ in pairs if one.likely >= said_later.READ_FIRST)
     last = _last(pairs)
     outdated = (
@@ -157,9 +181,9 @@ def _in_item(one: Superseded, item: Item, turn: Turn) -> tuple[int, int] | None:
     """Return which characters of a hit are superseded: of a statement all, if its words stand there, else nothing."""
     if not isinstance(item, SemanticMemory):
         return one.start, one.end
-    (source,) = (source for source in item.sources if source.turn == turn.id)
-    start, end = source.start or 0, len(turn.content) if source.end is None else source.end
-    return (0, len(item.content)) if start < one.end and end > one.start else None
+    length = len(turn.content)
+    spans = [(one.start or 0, length if one.end is None else one.end) for one in item.sources if one.turn == turn.id]
+    return (0, len(item.content)) if any(start < one.end and end > one.start for start, end in spans) else None
 
 
 def _in_one_slot(found: list[Hit]) -> None:
@@ -225,7 +249,7 @@ def _turns(item: Item) -> frozenset[str]:
 
 def _statement(item: Item) -> Statement:
     text = item.content if isinstance(item, (SemanticMemory, Turn)) else ""
-    return Statement(item.id, text, *_said(item), _speaker(item))
+    return Statement(item.id, text, *_said(item), _speaker(item), item.scope)
 
 
 def _said(item: Item) -> tuple[datetime, int]:
@@ -244,12 +268,25 @@ def _source_turns(handle: Handle, scopes: Sequence[int], items: Mapping[str, Ite
 
 def _said_next(query: Query, sources: Mapping[str, Turn]) -> dict[str, Turn]:
     """Return, by the id of an item, what the speaker of its turn said next in the session, at once or after one reply."""
-    wanted = [turn.n + step for turn in sources.values() if turn.role == "user" for step in (1, 2)]
+    own = {id: turn for id, turn in sources.items() if turn.role == "user"}
+    if not own:
+        return {}
+    columns = query.handle.store.columns(query.scopes)
+    following = {id: _next_in_session(columns, turn.n) for id, turn in own.items()}
+    wanted = sorted({n for ns in following.values() for n in ns})
     near = {turn.n: turn for turn in query.handle.store.turns(query.scopes, Turns(ns=wanted))} if wanted else {}
     found: dict[str, Turn] = {}
-    for id, turn in sources.items():
-        for step in (1, 2):
-            other = near.get(turn.n + step)
-            if other is not None and other.session == turn.session and other.role == "user" and other.speaker == turn.speaker:
+    for id, turn in own.items():
+        for other in (near[n] for n in following[id] if n in near):
+            if other.role == "user" and other.speaker == turn.speaker:
                 found.setdefault(id, other)
     return found
+
+
+def _next_in_session(columns: TurnColumns, n: int) -> list[int]:
+    """Return the numbers of the two turns behind one in its session, as far as others were not recorded between."""
+    at = int(columns.ns.searchsorted(n))
+    if at == len(columns.ns):
+        return []
+    near = slice(at + 1, at + 1 + LOOKED_BEHIND)
+    return [int(one) for one in columns.ns[near][columns.sessions[near] == columns.sessions[at]][:2]]

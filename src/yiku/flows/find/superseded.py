@@ -2,8 +2,9 @@
 Detect with a local model, in the background, which turns later turns supersede; look up the stored results.
 
 A turn of the user is compared with the earlier turns of its speaker that are most like it, and with what that speaker said
-just before it in the session. The model reads both texts together and says how likely the later one means that the earlier
-no longer holds (models/supersession.py). How far a scope is compared is kept with each batch, as for vectors.
+just before it in the session; with later ones, too, where these were recorded first, as before an import. The model reads both
+texts together and says how likely the later one means that the earlier no longer holds (models/supersession.py). How far a
+scope is compared is kept with each batch, as for vectors.
 """
 
 from __future__ import annotations
@@ -110,7 +111,7 @@ def _after(columns: TurnColumns, n: int) -> list[int]:
 
 
 def _pairs(place: Place, columns: TurnColumns, turns: Sequence[Turn]) -> Iterator[Pair]:
-    """Yield the pairs to compare: each turn of the user with the earlier ones that it may supersede."""
+    """Yield the pairs to compare: each turn of the user with the earlier ones that it may supersede, and the later ones recorded first."""
     own = [turn for turn in turns if turn.role == "user" and text_of(turn)]
     if not own:
         return
@@ -119,31 +120,36 @@ def _pairs(place: Place, columns: TurnColumns, turns: Sequence[Turn]) -> Iterato
     wanted = sorted({n for some in near.values() for n in some})
     known = {turn.n: turn for turn in place.handle.store.turns([place.scope], Turns(ns=wanted))} if wanted else {}
     for turn in own:
-        pieces = chunk.windows(turn.content, PIECE_TOKENS)[:PIECES]
-        for earlier in (known[n] for n in near[turn.n] if n in known):
-            if text_of(earlier) and earlier.content != turn.content:
-                yield from (Pair(earlier, turn, piece) for piece in pieces)
+        for other in (known[n] for n in near[turn.n] if n in known):
+            if text_of(other) and other.content != turn.content:
+                earlier, later = sorted((other, turn), key=lambda one: (one.said_at, one.n))
+                yield from (Pair(earlier, later, piece) for piece in chunk.windows(later.content, PIECE_TOKENS)[:PIECES])
 
 
 def _near(place: Place, columns: TurnColumns, turn: Turn, vector: np.ndarray[Any, Any]) -> list[int]:
-    """Return the earlier turns of the speaker that are most like a turn, and the last ones before it in its session."""
+    """
+    Return the earlier turns of the speaker that are most like a turn, and the last ones before it in its session.
+
+    With them those later ones that are most like it and were recorded before it.
+    """
     import numpy as np
 
     at = int(columns.ns.searchsorted(turn.n))
     if at >= len(columns.ns) or columns.ns[at] != turn.n:
         return []
     said_at = columns.said_at[at]
-    earlier = (columns.said_at < said_at) | ((columns.said_at == said_at) & (columns.ns < turn.n))
-    earlier &= columns.user & (columns.speakers == columns.speakers[at])
+    own = columns.user & (columns.speakers == columns.speakers[at])
+    earlier = own & ((columns.said_at < said_at) | ((columns.said_at == said_at) & (columns.ns < turn.n)))
     before = np.flatnonzero(earlier & (columns.sessions == columns.sessions[at]))[-BEFORE:]
     found = [int(n) for n in columns.ns[before]]
     common = getattr(place.model, "common", None)
     is_cjk = chunk.is_cjk(turn.content)
     similar = place.handle.vectors.similar([place.scope], place.model.space, vector, is_cjk=is_cjk, common=common)
     if similar is not None:
-        allowed = ~similar.memories & np.isin(similar.ns, columns.ns[earlier])
-        order = np.argsort(-similar.alike[allowed], kind="stable")[:NEAREST]
-        found += [int(n) for n in similar.ns[allowed][order]]
+        for those in (earlier, own & (columns.said_at > said_at) & (columns.ns < turn.n)):
+            allowed = ~similar.memories & np.isin(similar.ns, columns.ns[those])
+            order = np.argsort(-similar.alike[allowed], kind="stable")[:NEAREST]
+            found += [int(n) for n in similar.ns[allowed][order]]
     return [*dict.fromkeys(found)]
 
 

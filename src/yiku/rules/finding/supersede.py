@@ -15,7 +15,7 @@ from functools import cache
 
 from yiku.rules.finding.supersede_weights import WEIGHTS
 from yiku.rules.statements.clause import AGENT, USER, Asked, Clause, Slot, Tense
-from yiku.rules.statements.subjects import is_person
+from yiku.rules.statements.subjects import is_person, of_speaker
 from yiku.rules.text.analyze import tokens
 from yiku.rules.text.once import once
 from yiku.rules.values import canonical
@@ -31,13 +31,14 @@ _HOURS = (0.2, 1, 12, 24 * 7, 24 * 60)
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A hit as this rule sees it: its id, its words, when it was said (then its place), and who said it."""
+    """A hit as this rule sees it: its id, its words, when it was said (then its place), who said it, and in which scope."""
 
     id: str
     text: str
     said_at: datetime
     place: int
     speaker: str
+    scope: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,8 +102,11 @@ def may_supersede(new: Answer, old: Answer) -> bool:
     Whether two clauses are compared: the new one was said later, or the old one tells of the past and the new one does not.
 
     What says nothing beside the question supersedes nothing, unless it tells a change or only one of them denies.
+    "I" and "my sister" of another scope are somebody else.
     """
     if new.statement.id == old.statement.id or not old.holds:
+        return False
+    if new.statement.scope != old.statement.scope and (of_speaker(new.clause.subject) or of_speaker(old.clause.subject)):
         return False
     if not new.told and new.clause.cue not in OF_CHANGE and new.clause.denied is old.clause.denied:
         return False

@@ -71,6 +71,11 @@ def is_person(subject: str) -> bool:
     return "'s " in subject or subject.startswith("@")
 
 
+def of_speaker(subject: str) -> bool:
+    """Whether a subject is the speaker, or somebody of theirs: `I`, `my sister`."""
+    return subject == USER or subject.startswith(f"{USER}'s ")
+
+
 def is_pronoun(own: Sequence[Word], named: tuple[int, int]) -> bool:
     """Whether the subject is named by a pronoun: `he`, 她的."""
     return any(
