@@ -201,6 +201,35 @@ def test_a_statement_and_its_turn_are_one_hit(memory):
     assert (turn.id, "is a source of a statement that is shown") in hits.explanation.left_out
 
 
+@pytest.mark.parametrize(
+    ("text", "question", "wanted"),
+    [
+        ("I live in Oslo. My dog is called Rex.", "Where do I live and what is my dog called?", ("Oslo", "Rex")),
+        ("我住在奥斯陆。我的狗叫旺财。", "我住在哪里，我的狗叫什么？", ("奥斯陆", "旺财")),
+    ],
+)
+def test_nothing_is_left_out_for_what_is_left_out_itself(memory, text, question, wanted):
+    """A turn stands behind one of its statements and before the other: both facts are in the answer, and in a prompt."""
+    said(memory, text, "the weather is nice and I like it", "lunch was fine 午饭不错")
+    found = " ".join(hit.text for hit in memory.recall(question))
+
+    assert all(word in found and word in memory.context(question).text for word in wanted)
+
+
+@pytest.mark.parametrize(
+    ("text", "question", "wanted"),
+    [
+        ("I used to work at Google, now I work at Stripe.", "Where did I work before Stripe?", "Google"),
+        ("我以前在腾讯上班，现在在字节跳动上班。", "我以前在哪里上班？", "腾讯"),
+    ],
+)
+def test_a_question_about_the_past_gets_the_rest_of_the_turn(memory, text, question, wanted):
+    """Whose statement tells what is so now alone."""
+    said(memory, text, "lunch was fine 午饭不错")
+
+    assert any(wanted in hit.text for hit in memory.recall(question))
+
+
 def test_a_turn_whose_statement_was_replaced_is_marked(memory, clock):
     """Asked for turns too, what is no longer so names what is said now instead."""
     turn = said(memory, "I live in Bergen, near the harbour")[0]

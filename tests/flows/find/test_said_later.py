@@ -4,6 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+from yiku import Memory
 from yiku.rules.finding import said_later
 from yiku.rules.lexicon import built_in
 from yiku.rules.privacy import redaction
@@ -144,6 +145,94 @@ def test_scores_never_rise_down_the_list(memory, clock):
 
     assert "is 5" in hits[0].text
     assert scores == sorted(scores, reverse=True)
+
+
+def test_scores_do_not_rise_to_what_was_taken_back(memory, clock):
+    """Which stands last, however well it was found."""
+    turn = memory.record_turn("user", "The dev server runs on port 4321.", session="a")
+    memory.record_turn("user", "Just kidding, forget that.", session="a")
+    say(memory, clock, "A server is a machine.", "开发服务器 nice weather")
+    hits = memory.recall("Which port does the dev server run on?")
+    scores = [hit.score for hit in hits]
+
+    assert (turn.id, True) == (hits[-1].id, hits[-1].taken_back)
+    assert scores == sorted(scores, reverse=True)
+
+
+@pytest.mark.parametrize(
+    ("first", "then", "question"),
+    [
+        ("The dev server runs on port 4321.", "No, the dev server runs on port 5000.", "Which port does the dev server run on?"),
+        ("订单服务的超时是3秒。", "其实订单服务的超时是8秒。", "订单服务的超时是多少？"),
+        ("The dev server runs on port 4321.", "Just kidding, forget that.", "Which port does the dev server run on?"),
+        ("早会是九点", "早会改到十点了", "早会是几点？"),
+    ],
+)
+def test_what_is_said_again_holds_again(memory, clock, first, then, question):
+    """In one session or another: of the same words those count that were said last."""
+    for again in ("a", "b"):
+        for line, session in ((first, "a"), (then, "a"), (first, again)):
+            clock.advance(hours=1)
+            memory.record_turn("user", line, session=f"{session}{again}")
+        best, *others = memory.recall(question)
+
+        assert first.rstrip("。.") in best.text
+        assert (None, False) == (best.said_later, best.taken_back)
+        assert not [hit for hit in others if hit.text == first]
+
+
+@pytest.mark.parametrize(
+    ("text", "question"), [("Nuts make me sick.", "Who gets sick from nuts?"), ("我吃坚果会过敏。", "谁吃坚果会过敏？")]
+)
+def test_the_same_words_of_another_speaker_are_another_statement(memory, clock, text, question):
+    for speaker in ("Ann", "Bob"):
+        clock.advance(hours=1)
+        memory.record_turn("user", text, session="group", speaker=speaker)
+
+    assert {"Ann", "Bob"} == {hit.sources[0].speaker for hit in memory.recall(question, types=["turn"])}
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "question"),
+    [
+        ("I live in Ulm.", "I moved to Graz.", "Where do I live?"),
+        ("我住在乌尔姆。", "我搬到成都了。", "我住在哪里？"),
+        ("My sister lives in Ulm.", "My sister moved to Graz.", "Where does my sister live?"),
+    ],
+)
+def test_i_of_another_scope_am_somebody_else(tmp_path, clock, ours, theirs, question):
+    """Whose later words neither stand first nor mark mine; of a thing they may."""
+    with (
+        Memory(tmp_path / "home", scope="alice", clock=clock) as alice,
+        Memory(tmp_path / "home", scope="public", clock=clock) as public,
+    ):
+        say(alice, clock, ours, "The retry limit of the gateway is 3.")
+        say(public, clock, theirs, "Correction: the retry limit of the gateway is 5.")
+        hits, limit = alice.recall(question), alice.recall("What is the retry limit of the gateway?")
+
+    assert (ours, None) == (hits[0].text, hits[0].said_later)
+    assert "5" in limit[0].text
+
+
+def test_what_is_said_next_is_said_in_the_same_session(tmp_path, clock):
+    """However others name theirs, and however many are recorded between."""
+    said, joke, question = (
+        "The dev server runs on port 4321.",
+        "Just kidding, forget that.",
+        "Which port does the dev server run on?",
+    )
+    with (
+        Memory(tmp_path / "home", scope="alice", clock=clock) as alice,
+        Memory(tmp_path / "home", scope="public", clock=clock) as public,
+    ):
+        alice.record_turn("user", said, session="chat")
+        public.record_turn("user", joke, session="chat")
+        assert not alice.recall(question)[0].taken_back
+        for n in range(5):
+            public.record_turn("user", f"nice weather 天气 {n}", session="chat")
+        alice.record_turn("user", joke, session="chat")
+
+        assert alice.recall(question)[0].taken_back
 
 
 @pytest.mark.parametrize("question", ["What did our CI run on before?", "What was our old CI?", "我们的CI以前跑在哪里？"])

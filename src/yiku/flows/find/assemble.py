@@ -18,7 +18,7 @@ from yiku.rules.deciding import conflict, history
 from yiku.rules.finding import score
 from yiku.rules.prompts import persona
 from yiku.rules.text import analyze
-from yiku.types import Attachment, Episode, Hit, Link, Memories, Note, Origin, SemanticMemory, State, Turn
+from yiku.types import Attachment, Episode, Hit, Link, Memories, Note, Origin, SemanticMemory, Source, State, Turn
 
 NEARLY = 20  # characters by which a turn may differ in length from the question that it asks, too
 SHOWN_BELOW = 20  # hits below the limit that are named as left out
@@ -152,21 +152,28 @@ def _existed_at(query: Query, item: Episode | Attachment | Note) -> bool:
 
 
 def _without_echoes(query: Query, candidates: Candidates) -> Sifted:
-    """Drop turns that only repeat the question, and duplicates of the same words."""
+    """
+    Drop turns that only repeat the question, and all but the last of those in which one speaker said the same words.
+
+    The last one takes the place of the best: what is said again holds again, whatever was said between.
+    """
     asked = analyze.plain(query.question.text)
-    kept, left_out = dict[Key, Candidate](), list[LeftOut]()
-    seen: set[bytes] = set()
+    kept, left_out = dict(candidates), list[LeftOut]()
+    same: dict[tuple[bytes, str, str, str | None], list[Turn]] = {}
     for key, candidate in sorted(candidates.items(), key=lambda pair: -pair[1].relevance):
         item = candidate.item
         if isinstance(item, Turn):
             if abs(len(item.content) - len(asked)) < NEARLY and analyze.plain(item.content) == asked:
                 left_out.append((item.id, "asks the same question"))
+                del kept[key]
                 continue
-            if item.content_hash in seen:
-                left_out.append((item.id, "says the same as another turn"))
-                continue
-            seen.add(item.content_hash)
-        kept[key] = candidate
+            same.setdefault((item.content_hash, item.scope, item.role, item.speaker), []).append(item)
+    for turns in (turns for turns in same.values() if len(turns) > 1):
+        best, last = kept["turn", turns[0].n], max(turns, key=lambda turn: (turn.said_at, turn.n))
+        for turn in turns:
+            del kept["turn", turn.n]
+        kept["turn", last.n] = best._replace(item=last)
+        left_out += [(turn.id, "says the same as another turn") for turn in turns if turn is not last]
     return Sifted(kept, left_out)
 
 
@@ -258,22 +265,35 @@ def _merge_with_sources(query: Query, candidates: Candidates, stated: Sequence[S
     """
     Merge a statement and its source turn into one hit: the better one.
 
-    A turn says more than the statement that was learned from it, and a statement may be all that was asked for.
+    A turn says more than the statement that was learned from it, and a statement may be all that was asked for. Nothing is left
+    out for what is left out itself. A question about the past gets the rest of what a turn said, too.
     """
     turns = {candidate.item.id: key for key, candidate in candidates.items() if isinstance(candidate.item, Turn)}
     shown = {one.item.line: key for key, one in candidates.items() if isinstance(one.item, SemanticMemory)}
-    kept, left_out = dict(candidates), list[LeftOut]()
+    same: dict[Key, set[Key]] = {}
     for memory in stated:
         if memory.line not in shown or memory.state is not State.ACTIVE or (memory.superseded_by and not query.past):
             continue
-        said = shown[memory.line]
-        for id in {source.turn for source in memory.sources if source.turn in turns}:
-            if candidates[said].relevance >= candidates[turns[id]].relevance:
-                if kept.pop(turns[id], None) is not None:
-                    left_out.append((id, "is a source of a statement that is shown"))
-            elif turns[id] in kept and kept.pop(said, None) is not None:
-                left_out.append((memory.id, "is said in a turn that is shown"))
+        for source in (source for source in memory.sources if source.turn in turns):
+            turn = turns[source.turn or ""]
+            if not query.past or _says_all(source, candidates[turn].item):
+                same.setdefault(turn, set()).add(shown[memory.line])
+                same.setdefault(shown[memory.line], set()).add(turn)
+    kept, left_out, chosen = dict(candidates), list[LeftOut](), set[Key]()
+    for key in sorted(same, key=lambda key: (-candidates[key].relevance, key[0] == "turn")):
+        if same[key] & chosen:
+            item = kept.pop(key).item
+            why = "is a source of a statement that is shown" if isinstance(item, Turn) else "is said in a turn that is shown"
+            left_out.append((item.id, why))
+        else:
+            chosen.add(key)
     return Sifted(kept, left_out)
+
+
+def _says_all(source: Source, turn: Item) -> bool:
+    """Tell whether the words of a statement are all that its turn says."""
+    text = turn.content if isinstance(turn, Turn) else ""
+    return source.start is None or not analyze.plain(text[: source.start] + text[source.end :])
 
 
 def _corrections_first(found: list[Hit], corrections: Corrections) -> list[Hit]:
