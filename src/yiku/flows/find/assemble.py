@@ -18,7 +18,7 @@ from yiku.rules.deciding import conflict, history
 from yiku.rules.finding import score
 from yiku.rules.prompts import persona
 from yiku.rules.text import analyze
-from yiku.types import Attachment, Episode, Hit, Link, Memories, Note, Origin, SemanticMemory, Source, State, Turn
+from yiku.types import Attachment, Episode, Hit, Link, Memories, Note, Origin, SemanticMemory, State, Turn
 
 NEARLY = 20  # characters by which a turn may differ in length from the question that it asks, too
 SHOWN_BELOW = 20  # hits below the limit that are named as left out
@@ -91,11 +91,12 @@ def _rank(query: Query, candidates: Candidates, corrections: Corrections) -> lis
         item, routes = candidate.item, candidate.routes
         relevance = routes["slot"] if query.question.wants_history and "slot" in routes else candidate.relevance
         weight = _prior(query, item)
+        moved = persona.weight(query.handle.settings.persona, item.kind) if isinstance(item, SemanticMemory) else 1.0
         hits.append(
             Hit(
                 item=item,
                 relevance=relevance,
-                score=score.ranked(relevance, weight) * _of_persona(query, item),
+                score=score.ranked(relevance, weight) * moved,  # a persona moves what is found, and stores nothing
                 routes={route: (ranks[route][key], value) for route, value in routes.items()},
                 sources=(),
                 superseded_by=item.superseded_by if isinstance(item, SemanticMemory) else corrections.replaced.get(item.id),
@@ -113,11 +114,6 @@ def _prior(query: Query, item: Item) -> float:
         case Note():
             return score.NOTE_PRIORS[item.source]
     return score.NEUTRAL_PRIOR
-
-
-def _of_persona(query: Query, item: Item) -> float:
-    """What the active persona makes of a score: a persona moves what is found, and stores nothing."""
-    return persona.weight(query.handle.settings.persona, item.kind) if isinstance(item, SemanticMemory) else 1.0
 
 
 def _in_time(query: Query, candidates: Candidates) -> Sifted:
@@ -268,7 +264,7 @@ def _merge_with_sources(query: Query, candidates: Candidates, stated: Sequence[S
     A turn says more than the statement that was learned from it, and a statement may be all that was asked for. Nothing is left
     out for what is left out itself. A question about the past gets the rest of what a turn said, too.
     """
-    turns = {candidate.item.id: key for key, candidate in candidates.items() if isinstance(candidate.item, Turn)}
+    turns = {candidate.item.id: candidate.item for candidate in candidates.values() if isinstance(candidate.item, Turn)}
     shown = {one.item.line: key for key, one in candidates.items() if isinstance(one.item, SemanticMemory)}
     same: dict[Key, set[Key]] = {}
     for memory in stated:
@@ -276,9 +272,10 @@ def _merge_with_sources(query: Query, candidates: Candidates, stated: Sequence[S
             continue
         for source in (source for source in memory.sources if source.turn in turns):
             turn = turns[source.turn or ""]
-            if not query.past or _says_all(source, candidates[turn].item):
-                same.setdefault(turn, set()).add(shown[memory.line])
-                same.setdefault(shown[memory.line], set()).add(turn)
+            rest = "" if source.start is None or not query.past else turn.content[: source.start] + turn.content[source.end :]
+            if not analyze.plain(rest):
+                same.setdefault(("turn", turn.n), set()).add(shown[memory.line])
+                same.setdefault(shown[memory.line], set()).add(("turn", turn.n))
     kept, left_out, chosen = dict(candidates), list[LeftOut](), set[Key]()
     for key in sorted(same, key=lambda key: (-candidates[key].relevance, key[0] == "turn")):
         if same[key] & chosen:
@@ -288,12 +285,6 @@ def _merge_with_sources(query: Query, candidates: Candidates, stated: Sequence[S
         else:
             chosen.add(key)
     return Sifted(kept, left_out)
-
-
-def _says_all(source: Source, turn: Item) -> bool:
-    """Tell whether the words of a statement are all that its turn says."""
-    text = turn.content if isinstance(turn, Turn) else ""
-    return source.start is None or not analyze.plain(text[: source.start] + text[source.end :])
 
 
 def _corrections_first(found: list[Hit], corrections: Corrections) -> list[Hit]:

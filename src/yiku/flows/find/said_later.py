@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime
 
 from yiku.flows.common.handle import Handle
 from yiku.flows.find import local_rerank, superseded
@@ -20,7 +19,7 @@ from yiku.rules.statements.clause import Asked
 from yiku.rules.statements.question import question
 from yiku.rules.text import analyze
 from yiku.rules.text.folding import folded
-from yiku.types import Episode, Hit, Memories, SemanticMemory, State, Superseded, Turn, TurnColumns, Turns
+from yiku.types import Episode, Hit, Memories, SemanticMemory, State, Superseded, Turn, Turns
 
 MOST_READ = 60  # hits and turns that supersede them of which pairs are looked up
 LOOKED_BEHIND = 100  # turns of all sessions among which the next ones of a session are looked for
@@ -53,13 +52,14 @@ def latest_first(query: Query, found: list[Hit], searched: Sequence[Hit] = ()) -
     if query.past or asked.before:
         if asked.before and not searched:
             found = local_rerank.reranked(query, asked, first_found, found)
-            _put_earlier_before(found, _read_in_pairs(query, items)[0], shown)
+            for later, earlier in _read_in_pairs(query, items)[0].before:
+                _move_before(found, earlier, shown.get(later, later))
         return found, []
     read, followed = _read_in_pairs(query, items)
     order = said_later.together([_by_rules(query, asked, [[items[hit.id] for hit in top] for top in tops if top], after), read])
     if windows := query.question.windows:  # what was said since makes nothing outdated that was said by then
         then = max(window.until for window in windows)
-        since = {one.id for one in (*items.values(), *after.values(), *followed.values()) if _said(one)[0] >= then}
+        since = {one.id for one in (*items.values(), *after.values(), *followed.values()) if _statement(one).said_at >= then}
         order, read = order.as_of(since), read.as_of(since)
     outdated = [replace(one, later=shown.get(one.later, one.later)) for one in order.outdated]
     if query.where is None and "turn" in query.types:
@@ -125,12 +125,6 @@ def _with_later(
             result.insert(place, replace(bare, item=turn))
             shown[turn.id] = turn.id
     return result
-
-
-def _put_earlier_before(found: list[Hit], read: said_later.Order, shown: Mapping[str, str]) -> None:
-    """Put what was superseded before what superseded it, for a question about the past."""
-    for later, earlier in read.before:
-        _move_before(found, earlier, shown.get(later, later))
 
 
 def _read_in_pairs(query: Query, items: Mapping[str, Item]) -> tuple[said_later.Order, Mapping[str, Turn]]:
@@ -234,12 +228,6 @@ def _move_before(found: list[Hit], first: str, second: str) -> None:
         found.insert(place, replace(hit, score=found[place].score))
 
 
-def _speaker(item: Item) -> str:
-    if isinstance(item, SemanticMemory):
-        return (item.sources[-1].actor if item.sources else None) or "user"
-    return item.speaker or item.role if isinstance(item, Turn) else "user"
-
-
 def _turns(item: Item) -> frozenset[str]:
     """Return the source turns of an item."""
     if isinstance(item, SemanticMemory):
@@ -248,13 +236,13 @@ def _turns(item: Item) -> frozenset[str]:
 
 
 def _statement(item: Item) -> Statement:
+    """Return an item as the rules compare it."""
     text = item.content if isinstance(item, (SemanticMemory, Turn)) else ""
-    return Statement(item.id, text, *_said(item), _speaker(item), item.scope)
-
-
-def _said(item: Item) -> tuple[datetime, int]:
-    """When it was said, and where in its session."""
-    return (item.ended_at if isinstance(item, Episode) else item.said_at), place_in_session(item)
+    speaker = (item.speaker or item.role) if isinstance(item, Turn) else None
+    if isinstance(item, SemanticMemory) and item.sources:
+        speaker = item.sources[-1].actor
+    said_at = item.ended_at if isinstance(item, Episode) else item.said_at
+    return Statement(item.id, text, said_at, place_in_session(item), speaker or "user", item.scope)
 
 
 def _source_turns(handle: Handle, scopes: Sequence[int], items: Mapping[str, Item]) -> Mapping[str, Turn]:
@@ -271,22 +259,18 @@ def _said_next(query: Query, sources: Mapping[str, Turn]) -> dict[str, Turn]:
     own = {id: turn for id, turn in sources.items() if turn.role == "user"}
     if not own:
         return {}
-    columns = query.handle.store.columns(query.scopes)
-    following = {id: _next_in_session(columns, turn.n) for id, turn in own.items()}
+    columns, following = query.handle.store.columns(query.scopes), dict[str, list[int]]()
+    for id, turn in own.items():
+        at = int(columns.ns.searchsorted(turn.n))
+        near = slice(at + 1, at + 1 + LOOKED_BEHIND)
+        following[id] = (
+            columns.ns[near][columns.sessions[near] == columns.sessions[at]][:2].tolist() if at < len(columns.ns) else []
+        )
     wanted = sorted({n for ns in following.values() for n in ns})
-    near = {turn.n: turn for turn in query.handle.store.turns(query.scopes, Turns(ns=wanted))} if wanted else {}
+    near_by = {turn.n: turn for turn in query.handle.store.turns(query.scopes, Turns(ns=wanted))} if wanted else {}
     found: dict[str, Turn] = {}
     for id, turn in own.items():
-        for other in (near[n] for n in following[id] if n in near):
+        for other in (near_by[n] for n in following[id] if n in near_by):
             if other.role == "user" and other.speaker == turn.speaker:
                 found.setdefault(id, other)
     return found
-
-
-def _next_in_session(columns: TurnColumns, n: int) -> list[int]:
-    """Return the numbers of the two turns behind one in its session, as far as others were not recorded between."""
-    at = int(columns.ns.searchsorted(n))
-    if at == len(columns.ns):
-        return []
-    near = slice(at + 1, at + 1 + LOOKED_BEHIND)
-    return [int(one) for one in columns.ns[near][columns.sessions[near] == columns.sessions[at]][:2]]
