@@ -310,6 +310,21 @@ def test_the_scope_is_the_one_named_or_the_owner(place):
     ]
 
 
+def test_a_home_that_another_process_makes_meanwhile_has_its_owner(place, monkeypatch):
+    """Whoever looked before yiku.toml was there reads it once it is, and takes the home as it was made."""
+    load = settings.load
+
+    def overtaken(*arguments):
+        found = load(*arguments)
+        place.make('owner = "user:first"\n')
+        return found
+
+    monkeypatch.setattr(settings, "load", overtaken)
+    found, made = settings.opened(place, {}, create=True, environment={})
+
+    assert ("user:first", False) == (found.owner, made)
+
+
 def test_an_illegal_scope_is_an_invalid_scope(place):
     """Not just a bad setting: its own error, with the grammar."""
     with pytest.raises(InvalidScope, match="without spaces"):

@@ -83,10 +83,11 @@ def opened(
     Raises HomeMissing without `create`, and SettingsError before anything is made; StoreMismatch where the home
     remains and its database is gone: an empty one in its place would look as if nothing had ever been said.
     """
+    existed = place.exists()  # looked at first: what another process writes meanwhile is loaded below
     settings = load(place, arguments, environment)
     if (lost := place.lost()) is not None:
         raise StoreMismatch(lost)
-    if place.exists():
+    if existed:
         place.prepare()
         return settings, False
     if not create:
