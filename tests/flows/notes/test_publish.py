@@ -495,3 +495,35 @@ def test_what_is_erased_leaves_the_pages(filled, home, page):
         "我喜欢喝茶。",
         "The greenhouse has a broken pump.",
     ]
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_an_erasure_is_no_edit_of_a_page(memory, language):
+    """Nothing waits to be read, and publishing reads nothing."""
+    said, other = {"en": ("I live in Oslo.", "I like tea."), "zh": ("我住在奥斯陆。", "我喜欢喝茶。")}[language]
+    erased = memory.remember(said)
+    memory.remember(other)
+    memory.notes.publish()
+    memory.admin.erase(erased.memory.id)
+
+    assert not [line for line in memory.status().troubles if "edits" in line]
+    assert [0, 0] == [one.edits for one in memory.notes.publish().pages]
+    assert {other} == in_use(memory)
+
+
+def test_an_edit_from_before_an_erasure_is_read_after_it(filled, page):
+    """A changed, a new and a missing line still say what they said; only the erased one says nothing."""
+    text = page.read_text()
+    pump = next(line for line in text.split("\n") if "broken pump" in line)
+    edit(page, ("喝茶", "喝咖啡"), (pump, "- The boiler is new."))
+    filled.admin.erase(next(row for row in filled.get_all() if "Oslo" in row.content).id)
+
+    assert ["MEMORY.md has edits that were not read yet: yiku publish"] == [
+        line for line in filled.status().troubles if "edits" in line
+    ]
+    done = report(filled)
+    assert (("我喜欢喝咖啡。",), ("The boiler is new.",), ("The greenhouse has a broken pump.",)) == (
+        done.changed,
+        done.added,
+        done.removed,
+    )

@@ -129,6 +129,10 @@ class Handle:
         """Return the seal of a text in this scope."""
         return self.seal(f"{self.scope}\0{text}")
 
+    def line_seal(self, text: str) -> str:
+        """Return the seal of a line of a published page in this scope."""
+        return self.scope_seal(f"line\0{text}").hex()[:16]
+
     def seal(self, text: str) -> bytes:
         """Return 16 bytes that identify a text and reveal nothing of it without the home's key."""
         return hashlib.blake2b(text.encode(), digest_size=16, key=self.key).digest()

@@ -1,14 +1,17 @@
 """
 Erase from generated Markdown: cut lines from generated regions of pages, delete identity summaries and reports.
 
-Text that people wrote outside the regions is not touched. The compiled summaries of what memory says of the user are deleted: a
+Text that people wrote outside the regions is not touched. A region as it is left counts as written by Yiku: the next publishing
+reads only what a person changed in it. The compiled summaries of what memory says of the user are deleted: a
 model may have said it in other words, and they are made again.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 
 from yiku.errors import InvalidInput
@@ -16,10 +19,10 @@ from yiku.files import pages, reports
 from yiku.files.notes import COMPILED, PAGES
 from yiku.files.vault import delete
 from yiku.flows.common.handle import Handle
-from yiku.rules.pages import region
+from yiku.rules.pages import hand_edits, region
 from yiku.rules.privacy import redaction
 from yiku.rules.prompts.condense import TARGETS
-from yiku.types import Place
+from yiku.types import KeepPageVersion, PageVersion, Place
 
 AGAIN = 5  # times, when somebody saves a page meanwhile
 
@@ -45,6 +48,8 @@ def cut(handle: Handle, scope: int, ids: Sequence[str], texts: Sequence[str] | N
             for _ in range(AGAIN):
                 seen = pages.read(path, below=home)
                 text, lines = region.without(seen.text, gone) if seen else ("", [])
+                if seen and lines:
+                    _keep_version(handle, scope, name, seen.text, gone)
                 if not lines or pages.replace(path, text, seen, below=home):
                     break
             else:
@@ -57,6 +62,19 @@ def cut(handle: Handle, scope: int, ids: Sequence[str], texts: Sequence[str] | N
             line_list = ", ".join(map(str, lines))
             yield Place(place, f"line {line_list} of the managed region removed", len(seen.content) if seen else 0)
     yield from _drop_compiled(handle, root, every=texts is None)
+
+
+def _keep_version(handle: Handle, scope: int, page: str, text: str, gone: Callable[[region.Item], bool]) -> None:
+    """Keep what a region will be without these lines as a version, so that nobody is taken to have removed them."""
+    found = region.find(text)
+    if not isinstance(found, region.Page) or not (known := handle.store.page_versions(scope, page)):
+        return
+    seal = replace(handle, scope=_name_of(handle, scope)).line_seal
+    entries = hand_edits.without(found.body, found.version, known, seal, gone)
+    if entries is not None:
+        version = PageVersion(page, found.version, seal(region.without(text, gone)[0])[:12], entries)
+        older = handle.now() - timedelta(days=hand_edits.KNOWN_DAYS)
+        handle.store.apply(scope, [KeepPageVersion(version, older)], handle.cause("erase"))
 
 
 def _drop_compiled(handle: Handle, root: Path, *, every: bool) -> Iterator[Place]:
@@ -85,6 +103,10 @@ def clear_reports(handle: Handle, scope: int) -> Iterator[Place]:
 
 
 def _vault(handle: Handle, scope: int) -> Path:
-    known = {number: name for number, name, _ in handle.store.scopes()}
-    is_owner = known.get(scope, handle.scope) == handle.settings.owner
+    is_owner = _name_of(handle, scope) == handle.settings.owner
     return Path(handle.home) if is_owner else handle.paths.vault_of(scope)
+
+
+def _name_of(handle: Handle, scope: int) -> str:
+    known = {number: name for number, name, _ in handle.store.scopes()}
+    return known.get(scope, handle.scope)

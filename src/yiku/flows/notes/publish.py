@@ -33,7 +33,6 @@ from yiku.rules.text.analyze import language_of
 from yiku.store.api import one_at_a_time
 from yiku.types import Condition, KeepPageVersion, Kind, Memories, PageReport, PageVersion, PublishReport, SemanticMemory, State
 
-KNOWN_DAYS = 90  # that a version is known
 AGAIN = 5  # times, when somebody saves a page meanwhile
 POOL = 1_000  # of the newest statements, beside all rules and what is said of the user
 Keep = Literal["memory", "file"]
@@ -190,7 +189,7 @@ def _look(handle: Handle, path: Path) -> Look:
     if _digest(handle, found.version, found.body) == found.digest:
         known_version = any(one.version == found.version for one in known)
         return look if known_version else replace(look, orphaned=_orphaned(handle, found))  # as it was written
-    read = hand_edits.read(found.body, found.version, known, _seal(handle))
+    read = hand_edits.read(found.body, found.version, known, handle.line_seal)
     if read.own:
         read = replace(read, own=tuple(raw for raw in read.own if not _is_said(handle, raw)))
     return replace(look, edits=read, held=_doubt(handle, look, read))
@@ -228,7 +227,7 @@ def _doubt(handle: Handle, look: Look, read: Edits) -> str | None:
 
 
 def _keep(handle: Handle, version: PageVersion) -> None:
-    older = handle.now() - timedelta(days=KNOWN_DAYS)
+    older = handle.now() - timedelta(days=hand_edits.KNOWN_DAYS)
     handle.store.apply(handle.writes(), [KeepPageVersion(version, older)], handle.cause("publish"))
 
 
@@ -237,7 +236,7 @@ def _read(handle: Handle, name: str, found: Page, own: Sequence[str]) -> PageVer
     whole = _whole_ids(handle.store.page_versions(handle.writes(), name))
     left = {" ".join(raw.split()) for raw in own}
     there = [item for item in region.items(found.body) if " ".join(item.raw.split()) not in left]
-    entries = hand_edits.entries(there, _seal(handle), lambda id: whole.get(id[-8:], ""))
+    entries = hand_edits.entries(there, handle.line_seal, lambda id: whole.get(id[-8:], ""))
     digest = _digest(handle, found.version, found.body)
     return PageVersion(name, found.version, f"part of {digest}" if own else digest, entries)
 
@@ -269,7 +268,7 @@ def _text(handle: Handle, look: Look, own: Sequence[str]) -> tuple[str, PageVers
     omitted = further + sum(len(lines) for _, lines in sections) - len(shown)
     before = look.found or _new_page(handle, look, label(f"page.{'memory' if name == choosing.MEMORY else 'user'}", language))
     whole = {short[row.id]: row.id for row in shown}
-    entries = hand_edits.entries(region.items(body), _seal(handle), lambda id: whole.get(id, ""))
+    entries = hand_edits.entries(region.items(body), handle.line_seal, lambda id: whole.get(id, ""))
     if look.seen and look.found and not look.edits and _same(look.found.body, body):
         there = PageVersion(name, look.found.version, look.found.digest, entries)
         known = any(one.version == there.version for one in look.known)  # not where the database went back in time
@@ -294,7 +293,7 @@ def _new_page(handle: Handle, look: Look, title: str) -> Page:
         return Page(f"# {title}\n\n", "", "", "", "")
     text = look.seen.text
     if look.known:
-        text = region.clear(text, hand_edits.shown(look.known, _seal(handle)))
+        text = region.clear(text, hand_edits.shown(look.known, handle.line_seal))
     end = region.line_end(text)
     gap = "" if text.endswith(end * 2) or not text else end if text.endswith(end) else end * 2
     return Page(text + gap, "", "", "", "")
@@ -332,10 +331,6 @@ def _short_ids(handle: Handle, rows: Sequence[Shown]) -> dict[str, str]:
             length += 4
         short[row.id] = row.id[-length:]
     return short
-
-
-def _seal(handle: Handle) -> hand_edits.Seal:
-    return lambda text: handle.scope_seal(f"line\0{text}").hex()[:16]
 
 
 def _digest(handle: Handle, version: str, body: str) -> str:

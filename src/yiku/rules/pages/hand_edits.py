@@ -2,8 +2,8 @@
 Find what a person changed in the generated part of a page (between markers), compared with the version they had.
 
 Each version is kept as the seals of its lines with the ids that they end in, and no word of them. So is each edited region
-once it was read: who checks it out again later has changed nothing. A region is compared with the version of its marker, or
-with what was made of that before, whichever it shares more lines with.
+once it was read, and each region as an erasure left it: who checks it out again later has changed nothing. A region is compared
+with the version of its marker, or with what was made of that before, whichever it shares more lines with.
 
     a line whose id is known and whose words are not     corrects that memory
     a line without an id that the version has not        is a new statement of the user
@@ -21,6 +21,7 @@ from typing import NamedTuple
 from yiku.rules.pages.region import Item, items
 from yiku.types import Entry, PageVersion
 
+KNOWN_DAYS = 90  # that a version is known
 FEWEST_GONE = 3  # lines; fewer may go whatever share of the region they are
 Seal = Callable[[str], str]
 
@@ -99,6 +100,24 @@ def shown(known: Sequence[PageVersion], seal: Seal) -> Callable[[Item], bool]:
         return any(id.endswith(item.id) if item.id else not id for id in there)
 
     return was_shown
+
+
+def without(
+    body: str, version: str, known: Sequence[PageVersion], seal: Seal, is_gone: Callable[[Item], bool]
+) -> tuple[Entry, ...] | None:
+    """
+    The lines of the version that a region began with, without those that an erasure takes out of it; None where nobody knows it.
+
+    What a person did to the other lines is still found against these.
+    """
+    sealed_items = [(item, _seal_of(item, seal)) for item in items(body)]
+    base = _base(sealed_items, version, known)
+    if base is None:
+        return None
+    gone = [(item.id, sealed) for item, sealed in sealed_items if item.statement and is_gone(item)]
+    return tuple(
+        entry for entry in base.entries if not any(entry.seal == sealed or (id and entry.id.endswith(id)) for id, sealed in gone)
+    )
 
 
 def _find_kept(sealed_items: Sequence[tuple[Item, str]], base: PageVersion) -> tuple[set[str], list[Item]]:
