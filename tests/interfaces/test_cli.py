@@ -255,6 +255,16 @@ def test_filters_narrow_the_list(talk):
     assert wanted == [one["content"] for one in run(talk, "list", "--about", "oslo", "--json").json["memories"]]
 
 
+def test_the_days_of_a_history_are_those_of_the_speaker(home):
+    """One version ends on the day on which the next begins, though that was said elsewhere; an end by time is in its offset, too."""
+    run(home, "remember", "I live in Oslo.", "--said-at", "2026-03-02T07:00+08:00")
+    run(home, "remember", "I live in Bergen.", "--said-at", "2026-03-08T20:00+00:00")
+    run(home, "remember", "茶在柜子里。", "--said-at", "2026-03-01T09:00+08:00", "--expires-at", "2026-03-03T01:00+08:00")
+    spans = [line[:24] for about in ("where I live", "茶") for line in run(home, "history", about).out.splitlines()]
+
+    assert ["2026-03-02 to 2026-03-08", "2026-03-08 to now       ", "2026-03-01 to 2026-03-03"] == spans
+
+
 def test_the_history_of_a_statement(talk):
     """Versions come in the order in which they were said, each with the days in which it held."""
     lines = run(talk, "history", "where I live").out.splitlines()

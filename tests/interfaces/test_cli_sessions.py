@@ -50,6 +50,16 @@ def run(home: Path, *words: str | Path, stdin: str = "", **environment: str) -> 
 # ------------------------------------------------------------------ sessions and their end
 
 
+def test_sessions_and_stats_show_local_times(home):
+    """As every other verb does: a turn of seven in the morning in Shanghai was said on that day, not on the day before."""
+    run(home, "record", "早上好", "--session", "s1", "--said-at", "2026-03-02T07:00", TZ="Asia/Shanghai")
+    sessions, stats, timeline = (run(home, verb, TZ="Asia/Shanghai").out for verb in ("sessions", "stats", "timeline"))
+
+    assert "2026-03-02 07:00" in timeline
+    assert re.search(r"^s1 +1  2026-03-02 07:00  2026-03-02 07:00  open", sessions, re.MULTILINE)
+    assert ["2026-03-02", "2026-03-02"] == re.findall(r"^(?:first|last) said +(\S+)$", stats, re.MULTILINE)
+
+
 def test_a_session_ends_as_an_episode(talk):
     """`end` tells the story; `sessions` says that it is over; a second call has nothing to add, and fails no more than the first."""
     before, ended = run(talk, "sessions"), run(talk, "end", "s1")

@@ -24,6 +24,19 @@ def test_a_statement_names_its_words_and_what_it_replaced(memory, clock):
     assert "In answers: 1, last on 2026-03-02" in why.page
 
 
+def test_times_are_those_of_who_said_it(memory, clock):
+    """What happened to a statement is told in the offset in which it was said, also when and where it was replaced."""
+    memory.remember("I live in Bergen", said_at="2026-02-02T07:00+08:00")
+    oslo = memory.remember("I live in Oslo", said_at="2026-02-08T20:00-05:00").memory
+    page = memory.why(oslo.id).page
+    at = f"{clock().astimezone(oslo.said_at.tzinfo):%Y-%m-%d %H:%M}"
+
+    assert "Held: from 2026-02-08 to now" in page
+    assert f"Said 2026-02-08 20:00, stored {at}" in page
+    assert f"{at} remember" in page
+    assert "2026-02-02 to 2026-02-08: I live in Bergen" in page
+
+
 def test_an_outdated_statement_names_what_counts_now(memory, clock):
     """Asked about the old one, the page says first that it is over, and what holds instead."""
     bergen = memory.remember("我住在卑尔根", said_at="2026-01-05").memory

@@ -18,6 +18,7 @@ import typer
 from yiku.errors import InvalidInput, ReadOnly, StorageFull
 from yiku.interfaces.cli import json_output, terminal
 from yiku.interfaces.cli.call import Call, parse_json, text
+from yiku.rules.deciding.history import end_of
 from yiku.types import Hit, Hits, Note, SemanticMemory, State, Turn
 
 if TYPE_CHECKING:
@@ -417,11 +418,13 @@ def history(
 
 
 def versions(found: list[SemanticMemory]) -> Iterator[str]:
-    """Yield the versions of one line with their time spans."""
+    """Yield the versions of one line with their time spans, each time in the offset of who said it."""
     rows = []
     for one in found:
         expired = one.live and one.expired(datetime.now().astimezone())
-        ended = one.valid_to or (min(filter(None, (one.expires_at, one.auto_delete_at))) if expired else None)
+        ended = end_of(one, found)
+        if expired and not ended:
+            ended = min(filter(None, (one.expires_at, one.auto_delete_at))).astimezone(one.said_at.tzinfo)
         until = terminal.day(ended) if ended else "now" if one.live else "-"
         if one.state is not State.ACTIVE:
             end = terminal.shorten_ids(terminal.flat(one.reason or one.state.value))

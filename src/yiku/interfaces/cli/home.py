@@ -127,8 +127,8 @@ def stats(call: Call) -> None:
             (name, f"{getattr(found, name):,}", "")
             for name in "entities relations tags episodes notes attachments queue changes".split()
         ),
-        ("first said", terminal.day(found.first_said_at) if found.first_said_at else "-", ""),
-        ("last said", terminal.day(found.last_said_at) if found.last_said_at else "-", ""),
+        ("first said", terminal.day(found.first_said_at.astimezone()) if found.first_said_at else "-", ""),
+        ("last said", terminal.day(found.last_said_at.astimezone()) if found.last_said_at else "-", ""),
         ("database", terminal.bytes_(found.database_bytes), ""),
         ("blobs", terminal.bytes_(found.blob_bytes), ""),
     ]

@@ -35,7 +35,7 @@ def sessions(call: Call, *, limit: Annotated[int, typer.Option("--limit", "-n", 
 def _sessions(found: list[Session]) -> Iterator[str]:
     rows = []
     for one in found:
-        times = (terminal.when(at) if at else "-" for at in (one.started_at, one.ended_at))
+        times = (terminal.when(at.astimezone()) if at else "-" for at in (one.started_at, one.ended_at))
         state = f"ended {terminal.day(one.closed_at.astimezone())}" if one.closed_at else "open"
         rows.append((terminal.flat(one.id), f"{one.turns:,}", *times, state, terminal.flat(one.task or "")))
     table = [("session", "turns", "from", "to", "state", "task"), *rows] if found else []

@@ -48,6 +48,12 @@ def holds(memory: SemanticMemory, now: datetime) -> bool:
     return memory.valid_to is None or memory.valid_to > now
 
 
+def end_of(memory: SemanticMemory, versions: Iterable[SemanticMemory]) -> datetime | None:
+    """Return when a version stopped holding: as a time of the one that took its place, in whose offset it is, if that is among these."""
+    same = (one.valid_from for one in versions if one.id == memory.superseded_by and one.valid_from == memory.valid_to)
+    return next(same, memory.valid_to)
+
+
 def _over(memory: SemanticMemory, at: datetime) -> bool:
     """Whether a version had expired at a time."""
     return any(end is not None and end <= at for end in (memory.expires_at, memory.auto_delete_at))

@@ -2,14 +2,16 @@
 Format the provenance of a statement (the answer of `why`) as one page of Markdown.
 
 What is believed and since when comes first, then the words that it rests on, what it replaced, who changed it, and where it
-was shown. A long list is cut in the middle: its oldest and its newest lines say most.
+was shown. A long list is cut in the middle: its oldest and its newest lines say most. Times are in the offset in which the
+statement was said.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import datetime
+from datetime import datetime, tzinfo
 
+from yiku.rules.deciding.history import end_of
 from yiku.rules.lexicon.lists import label
 from yiku.types import ChangeRow, SemanticMemory, State, Why, Words
 
@@ -23,13 +25,13 @@ def page(why: Why, language: str) -> str:
     def phrase(name: str, *values: object) -> str:
         return label(f"why.{name}", language).format(*values)
 
-    one = why.memory
+    one, versions = why.memory, [*why.replaced, *why.others, why.memory, *([why.current] if why.current else [])]
     lines = [f"# {_flat(one.content)}", "", *(f"- {line}" for line in _belief(why, language))]
     sections: list[tuple[str, list[str]]] = [
         ("words", [_words(entry, language) for entry in why.words] or [phrase("no_words")]),
-        ("replaced", [_version(version, language) for version in why.replaced]),
-        ("others", [_version(other, language) for other in why.others]),
-        ("changes", [*_changes(why.changes, language)]),
+        ("replaced", [_version(version, versions, language) for version in why.replaced]),
+        ("others", [_version(other, versions, language) for other in why.others]),
+        ("changes", [*_changes(why.changes, one.said_at.tzinfo, language)]),
         ("shown", [*_format_shown(why, language)]),
     ]
     for name, entries in sections:
@@ -52,8 +54,9 @@ def _belief(why: Why, language: str) -> Iterator[str]:
         yield phrase("until", "-", _short(one.superseded_by))
     else:
         yield phrase("current")
-    yield phrase("since", _day(one.valid_from), _day(one.valid_to) if one.valid_to else phrase("now"))
-    yield phrase("stored", _minute(one.said_at), _minute(one.created_at))
+    ended = end_of(one, [why.current] if why.current else ())
+    yield phrase("since", _day(one.valid_from), _day(ended) if ended else phrase("now"))
+    yield phrase("stored", _minute(one.said_at), _minute(one.created_at.astimezone(one.said_at.tzinfo)))
     yield phrase("sure", phrase(f"standing_{one.standing.value}"), f"{one.confidence:.2f}", f"{one.trust:.2f}")
     if one.predicate:
         yield phrase("slot", one.subject, one.predicate, one.object or "-")
@@ -68,12 +71,13 @@ def _words(entry: Words, language: str) -> str:
     return f"{_minute(source.said_at)}, {', '.join(place)}: {text}"
 
 
-def _version(version: SemanticMemory, language: str) -> str:
-    until = _day(version.valid_to) if version.valid_to else label("why.now", language)
+def _version(version: SemanticMemory, versions: Sequence[SemanticMemory], language: str) -> str:
+    ended = end_of(version, versions)
+    until = _day(ended) if ended else label("why.now", language)
     return f"{label('why.span', language).format(_day(version.valid_from), until)}: {_flat(version.content)} {_short(version.id)}"
 
 
-def _changes(changes: Sequence[ChangeRow], language: str) -> Iterator[str]:
+def _changes(changes: Sequence[ChangeRow], zone: tzinfo | None, language: str) -> Iterator[str]:
     """Yield a line for each operation."""
     seen: set[int] = set()
     for change in changes:
@@ -82,7 +86,7 @@ def _changes(changes: Sequence[ChangeRow], language: str) -> Iterator[str]:
         seen.add(change.transaction)
         by = [change.actor or change.run, change.reason]
         more = f": {', '.join(filter(None, by))}" if any(by) else ""
-        yield label("why.change", language).format(_minute(change.at), change.operation, change.transaction) + more
+        yield label("why.change", language).format(_minute(change.at.astimezone(zone)), change.operation, change.transaction) + more
 
 
 def _format_shown(why: Why, language: str) -> Iterator[str]:
@@ -90,7 +94,7 @@ def _format_shown(why: Why, language: str) -> Iterator[str]:
     counts = {"retrieved": one.last_retrieved, "used": one.last_used, "mentioned": one.last_mentioned}
     for name, last in counts.items():
         if count := getattr(one, name):
-            yield label(f"why.{name}", language).format(count, _day(last) if last else "-")
+            yield label(f"why.{name}", language).format(count, _day(last.astimezone(one.said_at.tzinfo)) if last else "-")
     if why.pages:
         yield label("why.pages", language).format(", ".join(why.pages))
     if not why.pages and not one.access_count:
