@@ -14,7 +14,7 @@ Every error Yiku raises, and what the caller can do about it.
     ├── KeptOut                 private, or said in an excluded folder: nothing was stored
     │   ├── WasErased           it was erased before, and is not stored again
     │   └── Paused              writing is paused
-    ├── CannotUndo              later changes depend on the operation
+    ├── CannotUndo              later changes depend on the operation, or it cannot be taken back
     ├── Closed                  the memory is closed
     ├── HomeMissing             no home at this path, and create=False
     ├── ScopeRequired           the home has no owner, so a scope must be named
@@ -37,21 +37,22 @@ Every error Yiku raises, and what the caller can do about it.
         ├── Stale               the basis of a decision has changed (flows decide again)
         └── Unsupported         this platform or SQLite version is not supported
 
-The docstring of a class is its message and says what to do; the detail says what it was about.
+The docstring of a class is its message and says what to do; the detail says what it was about, and an error may have advice of its own.
 """
 
 
 class YikuError(Exception):
     """Something went wrong in Yiku."""
 
-    def __init__(self, detail: str = "") -> None:
+    def __init__(self, detail: str = "", advice: str = "") -> None:
         super().__init__(detail)
         self.detail = detail
+        self._advice = advice  # where that of the class does not fit
 
     @property
     def advice(self) -> str:
-        """What to do, in a sentence: the class's docstring on one line."""
-        return " ".join((type(self).__doc__ or "").split())
+        """What to do, in a sentence: its own, else the class's docstring on one line."""
+        return self._advice or " ".join((type(self).__doc__ or "").split())
 
     def __str__(self) -> str:
         return f"{self.detail}. {self.advice}" if self.detail else self.advice
@@ -83,15 +84,6 @@ class UnreadableConfig(InvalidInput):
 
 class NotFound(YikuError, LookupError):
     """`yiku list` and `yiku traces` show what is in the scopes you read."""
-
-    def __init__(self, detail: str = "", advice: str = "") -> None:
-        super().__init__(detail)
-        self._advice = advice  # where another verb lists such items
-
-    @property
-    def advice(self) -> str:
-        """Which verb lists such items."""
-        return self._advice or super().advice
 
 
 class Ambiguous(YikuError, LookupError):

@@ -115,6 +115,27 @@ def test_nothing_is_taken_from_under_a_later_change(memory, clock):
         assert left == texts(memory.get_all())
 
 
+def test_what_cannot_be_undone_at_all_says_so(memory):
+    """The journal lists the opening of a scope, and no undo takes it back."""
+    memory.remember("I live in Oslo")
+    opened = min(change.transaction for change in memory.admin.journal())
+    with pytest.raises(CannotUndo, match=rf"operation {opened} \(open scope\) cannot be undone") as failed:
+        memory.admin.undo(opened)
+
+    assert "Undo those first" not in str(failed.value)
+
+
+@pytest.mark.parametrize("text", ["I live in Oslo", "香蕉很好吃"])
+def test_what_was_erased_is_not_undone(memory, text):
+    """There is no other operation to undo first, and the advice names none."""
+    kept = memory.remember(text)
+    memory.admin.erase(kept.memory.id)
+    for operation in (kept.operation, last(memory)):
+        with pytest.raises(CannotUndo, match="erased") as failed:
+            memory.admin.undo(operation)
+        assert "What was erased cannot be brought back." == failed.value.advice
+
+
 @pytest.mark.parametrize("text", ["I live in Oslo", "香蕉很好吃"])
 def test_what_was_said_again_is_not_doubled(memory, clock, text):
     """Forgotten, said again: the forgetting cannot be undone while the new one stands."""
@@ -153,9 +174,9 @@ def test_undone_text_stays_on_the_disk(memory):
     assert "recorded again" not in memory.recall("早").text
 
 
-@pytest.mark.parametrize("operation", [1, 10**6, 2**62])
-def test_an_operation_that_did_nothing_here_is_not_found(memory, operation):
-    """Opening a scope, numbers that never were."""
+@pytest.mark.parametrize("operation", [99, 10**6, 2**62])
+def test_an_operation_that_never_was_is_not_found(memory, operation):
+    """Whatever its number."""
     memory.remember("早")
     with pytest.raises(NotFound, match=f"operation {operation}"):
         memory.admin.undo(operation)

@@ -41,6 +41,8 @@ from yiku.types import (
 )
 
 UNDONE = "undone"
+REVERSIBLE = frozenset(("memories", "conversation_turns", "turn_state", *RECORD_KINDS))  # tables
+ERASED = "What was erased cannot be brought back."
 OPERATION, RUN = "operation", "run"  # with its number, or its name: the reason of an undo
 NO_ROWS: Mapping[int, SemanticMemory] = MappingProxyType({})
 
@@ -66,12 +68,15 @@ class Reversal:
 
 
 def undo(handle: Handle, operation: int, *, dry_run: bool = False) -> Undone:
-    """Undo an operation; with `dry_run` only say what would change. Raises NotFound, or CannotUndo if later changes depend on it."""
+    """Undo an operation; with `dry_run` only say what would change. Raises NotFound, or CannotUndo, also if later changes depend on it."""
     number = checks.integer(operation, "operation", at_least=1, at_most=2**62)
     checks.flag(dry_run, "dry_run")
 
     def attempt() -> Undone:
         done = _changes_of(handle, number)
+        if done and not any(change.table in REVERSIBLE for change in done):
+            what = f"operation {number} ({done[0].operation}) cannot be undone"
+            raise CannotUndo(what, "Only changes of memories, turns and what is made of them can be.")
         try:
             refuse_under_later(handle, number, done)
             back = reversal(handle, number, done)
@@ -103,9 +108,9 @@ def reversal(
         raise NotFound(f"there is no operation {number}", "`yiku journal` lists the operations and their numbers.")
     rows = {row.n: row for row in _rows(handle, {change.row for change in memories})}
     if {change.row for change in memories} - {*rows}:
-        raise CannotUndo(f"operation {number}: one of its memories was erased or lost")
+        raise CannotUndo(f"operation {number}: one of its memories was erased or lost", ERASED)
     if any(change.action == "update" and change.before is None for change in memories):
-        raise CannotUndo(f"operation {number}: what it overwrote is not kept any more")
+        raise CannotUndo(f"operation {number}: what it overwrote is not kept any more", "`yiku update` changes the memory instead.")
     changes: list[Change] = [_reverse(change, rows[change.row], number) for change in memories]
     changes += [back for change in done if change.table == "memory_sources" for back in _sources_back(change)]
     expect = Expect(rows={n: row.changed for n, row in rows.items()})
@@ -119,7 +124,7 @@ def _with_the_rest(error: CannotUndo, done: Sequence[ChangeRow]) -> CannotUndo:
     """Say what takes back the rest, where the operation is one of a run: that goes decision by decision."""
     if len({change.transaction for change in done}) == 1:
         return error
-    return CannotUndo(f'{error.detail}; `yiku undo "{done[0].run}"` takes back the rest of its run')
+    return CannotUndo(f'{error.detail}; `yiku undo "{done[0].run}"` takes back the rest of its run', error.advice)
 
 
 def _changes_of(handle: Handle, number: int) -> list[ChangeRow]:
@@ -250,7 +255,7 @@ def _record_back(handle: Handle, number: int, change: ChangeRow) -> Change:
     """Restore the previous version of a record, or drop it."""
     found = handle.store.records(RECORD_KINDS[change.table], handle.own(), Records(ns=[change.row]))
     if (change.action == "delete") is bool(found) or (change.action != "insert" and not change.before):
-        raise CannotUndo(f"operation {number}: the data it changed was erased or lost")
+        raise CannotUndo(f"operation {number}: the data it changed was erased or lost", ERASED)
     if change.action == "insert":
         return Drop(found[0])
     image = dict(change.before or {})
