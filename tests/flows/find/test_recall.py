@@ -6,7 +6,7 @@ from embedders import Hashed
 from workers import clocked
 
 from yiku import Memory
-from yiku.errors import InvalidFilter, InvalidInput
+from yiku.errors import InvalidFilter, InvalidInput, TooLarge
 from yiku.flows.keep.remember import index_tokens
 from yiku.types import UpdateMemory
 
@@ -679,6 +679,13 @@ def test_where_on_turns(memory, where, names):
 
     assert expected == set(texts(memory.recall("香蕉", where=where)))
     assert expected == {turn.content for turn in memory.timeline(where=where)}
+
+
+@pytest.mark.parametrize("ask", ["recall", "context", "history", "search_traces"])
+def test_a_question_that_is_too_long_is_to_be_shorter(memory, ask):
+    """It is told its size in bytes; that it could be imported from a file would be no help."""
+    with pytest.raises(TooLarge, match=r"has 120,000 bytes; at most 100,000\. Ask in fewer words"):
+        getattr(memory, ask)("问" * 40_000)
 
 
 @pytest.mark.parametrize(

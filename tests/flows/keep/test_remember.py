@@ -588,8 +588,10 @@ def test_the_longest_statement_is_64_kib(memory):
     longest = "记" * 21_845 + "x"
     assert longest == memory.get(memory.remember(longest).memory.id).content
 
-    with pytest.raises(TooLarge, match="65,536"):
+    with pytest.raises(TooLarge, match="text has 65,537 bytes; at most 65,536"):
         memory.remember(longest + "y")
+    with pytest.raises(TooLarge, match=r"text has 600,000 bytes; at most 65,536.*import it from a file"):
+        memory.remember("记" * 200_000)
 
 
 def test_what_is_said_of_somebody_is_about_him(memory):

@@ -28,6 +28,7 @@ METADATA_BYTES = 16 * 1024
 NAME_CHARS = 256  # session, speaker, agent, project, tag, entity
 PATH_BYTES = 4_096  # as Linux has it
 QUESTION_CHARS = 100_000
+FEWER_WORDS = "Ask in fewer words."
 LIMIT_AT_MOST = 10_000
 LIST_AT_MOST = 256  # tags, entities, relations of one memory
 TURNS_AT_MOST = 100_000  # of one call
@@ -44,19 +45,23 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 _JSON_NUL = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")  # not the six characters that a program writes for it
 
 
-def text(value: object, name: str, *, at_most: int = TEXT_BYTES, empty: bool = False) -> str:
-    """Check a string: no NUL or lone surrogates, at most so many bytes in UTF-8."""
+def text(value: object, name: str, *, at_most: int = TEXT_BYTES, empty: bool = False, advice: str = "") -> str:
+    """
+    Check a string: no NUL or lone surrogates, at most so many bytes in UTF-8.
+
+    advice: where it is too long, instead of that for a text which is to be stored
+    """
     if not isinstance(value, str):
         refuse(name, f"must be text, not {type(value).__name__}")
     if len(value) > at_most:
-        raise TooLarge(f"{name} has {len(value):,} characters; at most {at_most:,} bytes")
+        raise TooLarge(f"{name} has {len(value.encode(errors='surrogatepass')):,} bytes; at most {at_most:,}", advice)
     if "\0" in value:
         refuse(name, f"has a NUL character at {value.index(chr(0))}")
     if not value.isascii():
         if found := _SURROGATE.search(value):
             refuse(name, f"has a lone surrogate at {found.start()}; decode it as UTF-8")
         if (size := len(value.encode())) > at_most:
-            raise TooLarge(f"{name} has {size:,} bytes; at most {at_most:,}")
+            raise TooLarge(f"{name} has {size:,} bytes; at most {at_most:,}", advice)
     if not empty and not value.strip():
         refuse(name, "is empty")
     return value

@@ -47,7 +47,10 @@ def search_traces(
     if role is not None and role not in ROLES:
         checks.refuse("role", f"must be one of {', '.join(ROLES)}")
     scopes, limit = handle.reads(), checks.integer(limit, "limit")
-    ns = _search(handle, checks.text(keyword, "keyword", at_most=checks.QUESTION_CHARS), scopes) if keyword is not None else None
+    ns = None
+    if keyword is not None:
+        sought = checks.text(keyword, "keyword", at_most=checks.QUESTION_CHARS, advice=checks.FEWER_WORDS)
+        ns = _search(handle, sought, scopes)
 
     conditions = Turns(
         session=checks.optional_name(session, "session"),
