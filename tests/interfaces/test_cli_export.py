@@ -32,6 +32,7 @@ def test_a_file_may_still_be_called_markdown(filled_home, tmp_path):
 @pytest.mark.parametrize(
     ("words", "why"),
     [
+        ([], "Missing argument 'FILE'"),
         (["markdown"], "give the folder"),
         (["markdown", ""], "give the folder"),
         (["html", "out"], "no format html"),

@@ -210,7 +210,7 @@ def test_a_session_is_read_page_by_page(memory):
     assert [10, 10, 5] == [*map(len, pages)]
     assert [f"第 {k} 句" for k in range(25)] == [one for page in pages for one in page]
     assert ["第 23 句", "第 24 句"] == [message["content"] for message in memory.sessions.messages("s", limit=2, last=True)]
-    with pytest.raises(NotFound):
+    with pytest.raises(NotFound, match=r"there is no session 'u'\. `yiku sessions` lists the sessions"):
         memory.sessions.messages("u")
 
 

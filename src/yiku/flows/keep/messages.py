@@ -138,7 +138,7 @@ def page(handle: Handle, session: str, *, limit: int = 100, after: str | None = 
     checks.flag(last, "last")
     own = handle.own()
     if not own or not handle.store.sessions(own[0], id=name):
-        raise NotFound(f"session {checks.shown(name)}")
+        raise NotFound(f"there is no session {checks.shown(name)}", "`yiku sessions` lists the sessions.")
     begin = _position(after)
     if last and begin is not None:
         raise InvalidInput("give `last` (the end of the session) or `after` (the next page), not both")

@@ -128,10 +128,8 @@ def _list_missing(found: Restored) -> Iterator[str]:
 def export(
     call: Call,
     *,
-    format_: Annotated[str, typer.Argument(metavar="[markdown]", help="Pages for a person; else JSON Lines.")],
-    path: Annotated[
-        str | None, typer.Argument(metavar="FILE|FOLDER", help="The file to write, - for stdout; of pages the folder.")
-    ] = None,
+    file: Annotated[str, typer.Argument(metavar="FILE", help="The file to write, - for stdout; or `markdown` for pages.")],
+    folder: Annotated[str | None, typer.Argument(metavar="FOLDER", help="The folder of the pages.")] = None,
     everything: Annotated[bool, typer.Option("--all", help="All scopes of the home, not only yours.")] = False,
     since: Annotated[str | None, typer.Option(metavar="TIME", help="Only changes since then.")] = None,
     replace: Annotated[bool, typer.Option("--replace", help="Write the pages of an earlier export in this folder anew.")] = False,
@@ -148,18 +146,18 @@ def export(
     `markdown` writes what holds by kind and topic, what changed, what is not certain, episodes and conversations to a new or
     empty folder, without what was forgotten.
     """
-    if path is None and format_ != MARKDOWN:
+    if folder is None and file != MARKDOWN:
         if replace:
             raise InvalidInput("--replace is for pages: yiku export markdown FOLDER")
-        _export_lines(call, format_, everything, since)
-    elif format_ != MARKDOWN:
-        raise InvalidInput(f"there is no format {format_}: yiku export FILE, or yiku export markdown FOLDER")
-    elif not path or not path.strip():
+        _export_lines(call, file, everything, since)
+    elif file != MARKDOWN:
+        raise InvalidInput(f"there is no format {file}: yiku export FILE, or yiku export markdown FOLDER")
+    elif not folder or not folder.strip():
         raise InvalidInput("give the folder: yiku export markdown FOLDER")
     elif everything or since:
         raise InvalidInput("pages are of one scope and of now: leave out --all and --since")
     else:
-        _export_pages(call, path, replace)
+        _export_pages(call, folder, replace)
 
 
 def _export_pages(call: Call, folder: str, replace: bool) -> None:
