@@ -202,30 +202,63 @@ def test_pairs_are_found_by_the_earlier_turn(opened):
     assert (9, []) == (vectors.progress_of(SCOPE, PAIRS).turns, vectors.other_spaces(SPACE))
 
 
-def test_a_forgotten_turn_is_in_no_pair(opened):
-    """Whether it was the earlier or the later; one whose text has changed is to be compared again."""
-    vectors = opened()
-    pairs = [Superseded(1, 2, 0.5, 0, 1), Superseded(2, 3, 0.5, 0, 1), Superseded(3, 4, 0.5, 0, 1), Superseded(5, 6, 0.5, 0, 1)]
-    add_pairs(vectors, *pairs)
-    vectors.forget(SCOPE, [("turn", 2), ("memory", 3)], again=[("turn", 6)])
+def found_pairs(vectors: Vectors) -> list[tuple[int, int]]:
+    return sorted((each.earlier, each.later) for each in vectors.superseded([SCOPE], PAIRS, range(1, 20)))
 
-    assert [pairs[2]] == vectors.superseded([SCOPE], PAIRS, range(1, 7))
-    assert [("turn", 6)] == vectors.progress_of(SCOPE, PAIRS).again
-    add_pairs(vectors, pairs[3], done=[("turn", 6)])
+
+def test_a_forgotten_turn_is_in_no_pair(opened, path):
+    """Whether it was the earlier or the later; nor are its numbers anywhere in the file."""
+    vectors = opened()
+
+    def content() -> bytes:
+        return path.read_bytes() + Path(f"{path}-wal").read_bytes()
+
+    add_pairs(vectors, *(Superseded(earlier, earlier + 1, 0.515625, 4_321, 5_432) for earlier in (1, 2, 3, 5)))
+    assert vectors.forget(SCOPE, [("turn", 2), ("turn", 6), ("memory", 3)])
+
+    assert [(3, 4)] == found_pairs(vectors)
     assert [] == vectors.progress_of(SCOPE, PAIRS).again
+    assert [4_321, 5_432] == [number for number in (4_321, 5_432) if number.to_bytes(2, "big") in content()]
+    assert vectors.forget(SCOPE, [("turn", 3)])
+    assert not [number for number in (4_321, 5_432) if number.to_bytes(2, "big") in content()]
     vectors.drop(SCOPE)
-    assert ([], 0) == (vectors.superseded([SCOPE], PAIRS, range(1, 7)), vectors.progress_of(SCOPE, PAIRS).turns)
+    assert ([], 0) == (found_pairs(vectors), vectors.progress_of(SCOPE, PAIRS).turns)
 
 
-def test_what_was_compared_again_replaces_what_was_found_before(opened):
-    """Of a turn that no longer supersedes another nothing is left."""
+def test_a_turn_that_is_embedded_again_keeps_its_pairs(opened):
+    """Its text is the same, so they hold, in both directions; it is not compared again."""
     vectors = opened()
-    add_pairs(vectors, Superseded(1, 5, 0.5, 0, 1), Superseded(2, 5, 0.5, 0, 1), Superseded(1, 6, 0.5, 0, 1))
-    add_pairs(vectors, Superseded(2, 5, 0.75, 0, 1), done=[("turn", 5)])
+    add(vectors, drawn(9))
+    add_pairs(vectors, Superseded(1, 2, 0.5, 0, 1), Superseded(2, 3, 0.5, 0, 1), Superseded(2, 6, 0.5, 0, 1))
+    vectors.forget(SCOPE, [("turn", 6)], again=[("turn", 2), ("memory", 1)])
 
-    assert [(2, 5, 0.75), (1, 6, 0.5)] == [
-        (each.earlier, each.later, each.likely) for each in vectors.superseded([SCOPE], PAIRS, [1, 2])
-    ]
+    assert [(1, 2), (2, 3)] == found_pairs(vectors)
+    assert [("memory", 1), ("turn", 2)] == sorted(vectors.progress_of(SCOPE, SPACE).again)
+    assert [] == vectors.progress_of(SCOPE, PAIRS).again
+
+
+def test_a_changed_turn_is_compared_again_and_so_is_what_superseded_it(opened):
+    """But no turn that is erased with it; what else the later turns supersede stays."""
+    vectors = opened()
+    add(vectors, drawn(9))
+    add_pairs(vectors, *(Superseded(earlier, later, 0.5, 0, 1) for earlier, later in [(1, 2), (1, 5), (2, 4), (2, 5), (2, 6)]))
+    vectors.forget(SCOPE, [("turn", 6)], changed=[("turn", 2)])
+
+    assert [(1, 5)] == found_pairs(vectors)
+    assert [("turn", 2)] == vectors.progress_of(SCOPE, SPACE).again
+    assert [("turn", n) for n in (2, 4, 5)] == vectors.progress_of(SCOPE, PAIRS).again
+    add_pairs(vectors, Superseded(2, 5, 0.75, 0, 1), done=[("turn", 2), ("turn", 4), ("turn", 5)])
+    assert [(1, 5), (2, 5)] == found_pairs(vectors)
+    assert [] == vectors.progress_of(SCOPE, PAIRS).again
+
+
+def test_pairs_are_stored_while_nothing_is_erased_meanwhile(opened):
+    """A pair that was found again has the new number; what is not current is not stored."""
+    vectors = opened()
+    add_pairs(vectors, Superseded(2, 5, 0.5, 0, 1))
+    add_pairs(vectors, Superseded(2, 5, 0.75, 0, 1))
+
+    assert [0.75] == [each.likely for each in vectors.superseded([SCOPE], PAIRS, [2])]
     assert not vectors.add_superseded(SCOPE, PAIRS, [], turns=50, done=[], is_current=lambda: False)
     assert 9 == vectors.progress_of(SCOPE, PAIRS).turns
 

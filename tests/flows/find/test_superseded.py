@@ -215,6 +215,46 @@ def test_an_erased_turn_is_in_no_pair(home, gone):
     assert all(hit.said_later is None for hit in memory.recall("where is our office?"))
 
 
+GOSSIP = "unrelated gossip about Tuomas and the sauna"
+
+
+@pytest.mark.parametrize("where", ["earlier", "later"])
+def test_the_turn_behind_an_erased_one_keeps_its_pair(home, where):
+    """It was embedded with the erased turn before it, but says what it said."""
+    lines = [{"text": line, "session": where} for line in (KAMPPI, GOSSIP, PASILA)]
+    lines = [lines[1], lines[0], PASILA] if where == "earlier" else [KAMPPI, *lines[1:]]
+    memory, _ = home({("Kamppi", "Pasila"): 0.97}, *lines)
+    memory.admin.erase(next(hit.id for hit in memory.recall("Tuomas sauna") if hit.text == GOSSIP))
+
+    assert any(hit.said_later for hit in memory.recall("where is our office? Kamppi Pasila"))
+    report = memory.admin.embed()
+    assert (1, 0) == (report.done, report.compared)
+    assert any(hit.said_later for hit in memory.recall("where is our office? Kamppi Pasila"))
+
+
+@pytest.mark.parametrize(
+    ("said", "erased", "later"),
+    [
+        ("My PIN is 4711. Our team office is in Kamppi.", "My PIN is 4711.", PASILA),
+        ("我的密码是4711。我们的办公室在康比。", "我的密码是4711。", "我们搬到帕西拉了，自行车架没有了"),
+    ],
+)
+def test_a_redacted_turn_is_read_again(home, said, erased, later):
+    """The later turn supersedes what is left of it, at its new place in the text."""
+    memory, model = home({("Kamppi", "Pasila"): 0.97, ("康比", "帕西拉"): 0.97}, said, "nice weather", later)
+    handle = memory._handle
+    own, space = handle.own(), of_pairs(model.compares)
+    (before,) = handle.vectors.superseded(own, space, range(1, 50))
+    gone = memory.admin.erase(memory.remember(erased).memory.id)
+    (left,) = gone.redacted
+    assert [] == handle.vectors.superseded(own, space, range(1, 50))
+    memory.admin.embed()
+    (after,) = handle.vectors.superseded(own, space, range(1, 50))
+
+    assert (before.earlier, before.later, before.likely) == (after.earlier, after.later, after.likely)
+    assert left.content[after.start : after.end].endswith(said.removeprefix(erased).strip())
+
+
 def test_a_list_says_so_too(home, tmp_path):
     """In `get_all`, and MEMORY.md leaves out what no longer holds; the sentence beside it stays."""
     memory, _ = home({("Ulm", "Graz"): 0.97}, "I live in Ulm. I am allergic to nuts.", "the flat in Graz has no lift")

@@ -277,16 +277,17 @@ def _delete_vectors(handle: Handle, answer: Erased, passages: Iterable[int]) -> 
         )
     if len(changed) > MANY_TURNS:
         return _vectors_place(handle.vectors.drop(own[0]), "those of the scope removed; what is left is embedded again")
-    again: list[tuple[Item, int]] = [("turn", turn.n) for turn in answer.redacted]
-    for turn in changed:
-        following = handle.store.turns(own, Turns(session=turn.session, after=turn.n, hidden=True, limit=1))
-        again += [("turn", next_.n) for next_ in following]
     gone: list[tuple[Item, int]] = [("turn", turn.n) for turn in answer.turns]
     gone += [("memory", memory.n) for memory in answer.memories]
     gone += [("note", n) for n in passages]
-    again = [row for row in dict.fromkeys(again) if row not in gone]
-    emptied = handle.vectors.forget(own[0], gone, again=again)
-    return _vectors_place(emptied, f"those of {len(gone) + len(again)} turns, statements and notes removed")
+    redacted: list[tuple[Item, int]] = [("turn", turn.n) for turn in answer.redacted if ("turn", turn.n) not in gone]
+    following: list[tuple[Item, int]] = []
+    for turn in changed:
+        next_ = handle.store.turns(own, Turns(session=turn.session, after=turn.n, hidden=True, limit=1))
+        following += [("turn", each.n) for each in next_]
+    again = [row for row in dict.fromkeys(following) if row not in gone and row not in redacted]
+    emptied = handle.vectors.forget(own[0], gone, again=again, changed=redacted)
+    return _vectors_place(emptied, f"those of {len(gone) + len(again) + len(redacted)} turns, statements and notes removed")
 
 
 def _vectors_place(whole: bool, done: str) -> Place:

@@ -320,7 +320,7 @@ class Vectors:
         """
         Store what a model found of pairs, and how far it is; return whether that was done. See `add`.
 
-        done: turns that were compared again: what was found of them before is dropped
+        done: turns that were compared again; their other pairs stay, those of a changed text went with it (`forget`)
         """
         with self._transaction() as connection:
             if not is_current():
@@ -330,9 +330,6 @@ class Vectors:
             connection.execute("insert or ignore into progress (scope_id, space) values (?, ?)", (scope, number))
             sql = "update progress set turns = max(turns, ?) where scope_id = ? and space = ?"
             connection.execute(sql, (turns, scope, number))
-            for _, n in done:
-                sql = "delete from superseded indexed by superseded_by_later where scope_id = ? and later = ? and space = ?"
-                connection.execute(sql, (scope, n, number))
             sql = "delete from again where scope_id = ? and space = ? and item = ? and row_n = ?"
             connection.executemany(sql, [(scope, number, *row) for row in done])
             connection.executemany(
@@ -341,23 +338,32 @@ class Vectors:
             )
         return True
 
-    def forget(self, scope: int, rows: Sequence[tuple[Item, int]], *, again: Sequence[tuple[Item, int]] = ()) -> bool:
+    def forget(
+        self,
+        scope: int,
+        rows: Sequence[tuple[Item, int]],
+        *,
+        again: Sequence[tuple[Item, int]] = (),
+        changed: Sequence[tuple[Item, int]] = (),
+    ) -> bool:
         """
-        Delete the vectors of these rows, also from the cache; rows in `again` are queued for embedding.
+        Delete the vectors and pairs of these rows, also from the cache; return whether the log was emptied too.
 
-        Whether nothing of them is left in the log either.
+        again:   rows to embed again, whose own text is the same: their pairs stay
+        changed: rows whose text is another one: embedded and compared again, and so are the later turns of their pairs
         """
 
         def step(connection: apsw.Connection) -> None:
-            gone = sum(tables.delete_row(connection, scope, item, n) for item, n in (*rows, *again))
-            for item, n in (*rows, *again):
-                if item == "turn":
-                    tables.delete_pairs(connection, scope, n)
+            gone = sum(tables.delete_row(connection, scope, item, n) for item, n in (*rows, *again, *changed))
             connection.execute("update progress set removals = removals + ? where scope_id = ?", (gone, scope))
+            later = [one for item, n in changed if item == "turn" for one in tables.delete_pairs(connection, scope, n)]
+            for _, n in (row for row in rows if row[0] == "turn"):
+                tables.delete_pairs(connection, scope, n)
+            tables.queue_pairs(connection, scope, later)
+            tables.queue(connection, scope, again)
+            tables.queue(connection, scope, changed, compare=True)
             sql = "delete from again where scope_id = ? and item = ? and row_n = ?"
-            connection.executemany(sql, [(scope, *row) for row in (*rows, *again)])
-            sql = "insert into again select scope_id, space, ?2, ?3, 0 from progress where scope_id = ?1"
-            connection.executemany(sql, [(scope, *row) for row in again])
+            connection.executemany(sql, [(scope, *row) for row in rows])
 
         return self._delete(step, scope)
 

@@ -118,11 +118,29 @@ def delete_row(connection: apsw.Connection, scope: int, item: str, n: int, space
     return int(connection.changes() > 0)
 
 
-def delete_pairs(connection: apsw.Connection, scope: int, turn: int) -> None:
-    """Delete what was found of a turn beside others."""
+def delete_pairs(connection: apsw.Connection, scope: int, turn: int) -> list[tuple[int, int]]:
+    """Delete what was found of a turn beside others; return the later turns of its pairs, each after the space of its model."""
+    sql = "select space, later from superseded indexed by superseded_by_earlier where scope_id = ? and earlier = ?"
+    later = [*connection.execute(sql, (scope, turn))]
     for column in ("earlier", "later"):
         sql = f"delete from superseded indexed by superseded_by_{column} where scope_id = ? and {column} = ?"
         connection.execute(sql, (scope, turn))
+    return later
+
+
+def queue(connection: apsw.Connection, scope: int, rows: Sequence[tuple[Item, int]], *, compare: bool = False) -> None:
+    """Queue rows for embedding in every space of a scope; compare: also turns to be compared with earlier ones."""
+    sql = """
+        insert into again select scope_id, space, ?2, ?3, 0 from progress
+        where scope_id = ?1 and (?4 or space not in (select n from spaces where name like ?5))
+        on conflict do update set tries = 0"""
+    connection.executemany(sql, [(scope, *row, compare, f"{PAIRS}%") for row in rows])
+
+
+def queue_pairs(connection: apsw.Connection, scope: int, turns: Sequence[tuple[int, int]]) -> None:
+    """Queue turns to be compared with earlier ones, each in the space of a model."""
+    sql = "insert or ignore into again values (?, ?, 'turn', ?, 0)"
+    connection.executemany(sql, [(scope, *each) for each in turns])
 
 
 def insert(connection: apsw.Connection, scope: int, space: int, last: int, found: Sequence[Vector]) -> int:
