@@ -660,7 +660,7 @@ def test_an_erasure_that_was_cut_short_takes_all_vectors(memory, home, monkeypat
     memory.admin.embed()
     old = codes(home, 2)
 
-    def killed(*_: object) -> None:
+    def killed(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
@@ -672,6 +672,27 @@ def test_an_erasure_that_was_cut_short_takes_all_vectors(memory, home, monkeypat
 
     assert not in_the_files(home, old[0])
     assert memory.admin.embed().done
+
+
+@pytest.mark.parametrize("kind", ["attachment", "episode", "scratchpad"])
+def test_erasing_what_has_no_vector_takes_none(open_it, home, kind):
+    """The vectors of all scopes stay and nothing is embedded again; texts that the model was asked for are remembered no more."""
+    memory, other = open_it(), open_it(scope="team")
+    said(memory, *SPOKEN)
+    said(other, "别人的 others")
+    attachment = memory.sessions.attach("/tmp/猫 cat.jpg", session="s1", description="a cat on the mat 猫")
+    episode = memory.sessions.end("s1").episode
+    memory.sessions.patch_scratchpad(add_open_questions=["who is 谁?"])
+    memory.admin.embed()
+    other.admin.embed()
+    kept = rows(home)
+    ids = {"attachment": attachment.id, "episode": episode.id, "scratchpad": memory.sessions.scratchpad().id}
+
+    erased = memory.admin.erase(ids[kind])
+
+    assert ([], kept) == (rows(home, "select 1 from embedding_cache"), rows(home))
+    assert ["there are none of it"] == [place.done for place in erased.places if place.name == "vectors"]
+    assert (0, 0) == (memory.admin.embed().done, other.admin.embed().done)
 
 
 def test_what_is_erased_while_it_is_embedded_gets_no_vector(memory, home, model, monkeypatch):

@@ -86,7 +86,7 @@ def clean_everywhere(
     tell("yiku.db")
     places.append(_attempt("yiku.db", lambda: _scrub_store(handle, needles)))
     tell("vectors")
-    places.append(_attempt("vectors", lambda: _delete_vectors(handle, answer, passages)))
+    places.append(_attempt("vectors", lambda: _delete_vectors(handle, answer, passages, known=needles.known)))
     tell("transcripts")
     places.append(_attempt("transcripts", lambda: transcripts.sweep(handle, answer, _holding(unsaid))))
     tell("inbox")
@@ -264,12 +264,12 @@ def _scrub(store: Store, needles: Needles) -> tuple[bool, int, tuple[str, ...]]:
     return emptied, size, left
 
 
-def _delete_vectors(handle: Handle, answer: Erased, passages: Iterable[int]) -> Place:
-    """Delete vectors of erased rows and of turns embedded with them as context."""
+def _delete_vectors(handle: Handle, answer: Erased, passages: Iterable[int], *, known: bool) -> Place:
+    """Delete vectors of erased rows and of turns embedded with them as context; all of them if it is not known what went."""
     if not handle.vectors.exist():
         return Place("vectors", "there are none")
     own, changed = handle.own(), [*answer.turns, *answer.redacted]
-    if not (changed or answer.memories):
+    if not known:
         return _vectors_place(handle.vectors.drop(), "removed, since nobody knows what went; what is left is embedded again")
     if not own:
         return _vectors_place(
@@ -287,7 +287,8 @@ def _delete_vectors(handle: Handle, answer: Erased, passages: Iterable[int]) -> 
         following += [("turn", each.n) for each in next_]
     again = [row for row in dict.fromkeys(following) if row not in gone and row not in redacted]
     emptied = handle.vectors.forget(own[0], gone, again=again, changed=redacted)
-    return _vectors_place(emptied, f"those of {len(gone) + len(again) + len(redacted)} turns, statements and notes removed")
+    count = len(gone) + len(again) + len(redacted)
+    return _vectors_place(emptied, f"those of {count} turns, statements and notes removed" if count else "there are none of it")
 
 
 def _vectors_place(whole: bool, done: str) -> Place:
