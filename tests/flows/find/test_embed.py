@@ -636,6 +636,22 @@ def test_a_redacted_turn_is_embedded_again_without_what_went(memory, home, model
     assert not any("4711" in text for text in model.asked)
 
 
+@pytest.mark.parametrize(("first", "again"), [("I live in Bergen.", "i live in bergen!"), ("我住在卑尔根。", "我住在卑尔根！")])
+def test_a_statement_told_anew_by_what_stays_loses_its_old_vector(open_it, home, first, again):
+    """Its first telling was erased: its vector is gone, and the row in its place is embedded."""
+    memory = open_it(learn="at_once")
+    said(memory, first)
+    said(memory, again, session="s2")
+    memory.admin.embed()
+    (old,) = memory.get_all()
+    memory.admin.erase(session="s1")
+    (new,) = memory.get_all()
+
+    assert (1, []) == (old.n, rows(home, "select 1 from vectors where item = 'memory'"))
+    assert 1 == memory.admin.embed().done
+    assert [(new.n,)] == rows(home, "select row_n from vectors where item = 'memory'")
+
+
 def test_erasing_a_scope_takes_its_vectors_and_no_others(open_it, home, clock):
     """Everything of one scope goes; another scope of the home keeps its vectors and is not embedded again."""
     memory, other = open_it(), open_it(scope="team")

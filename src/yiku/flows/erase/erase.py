@@ -20,7 +20,7 @@ from yiku.flows.erase.delete import blobs, delete_planned, erased_rows, seals
 from yiku.flows.erase.notes import NotesPlan, cut_files, plan_notes
 from yiku.flows.erase.plan import Choice, ErasurePlan, plan
 from yiku.store.api import Reserve
-from yiku.types import Erased, HeldText, Place
+from yiku.types import Erased, HeldText, Item, Place
 
 
 def erase(
@@ -74,8 +74,10 @@ def erase(
     done, number, cut, failed = _apply(handle, choice, keep_notes=keep_notes)
     answer = _answer(done, number, quotes.find_quotes(handle, done.sought) if _kept_elsewhere(done) else ())
     answer = _with_notes(answer, cut, keep=keep_notes, done="cut out", failed=failed)
+    rows: list[tuple[Item, int]] = [("memory", memory.n) for memory in done.statements.gone]  # also those told anew
+    rows += [("note", n) for n in cut.passages]
     return finish.clean_everywhere(
-        handle, answer, done.texts, blob_names=blobs(done), sought=done.sought, passages=cut.passages, progress=progress
+        handle, answer, done.texts, blob_names=blobs(done), sought=done.sought, rows=rows, progress=progress
     )
 
 

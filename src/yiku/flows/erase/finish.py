@@ -64,7 +64,7 @@ def clean_everywhere(
     *,
     blob_names: Iterable[str],
     sought: quotes.Sought = quotes.NOTHING,
-    passages: Iterable[int] = (),
+    rows: Sequence[tuple[Item, int]] = (),
     progress: Tell | None = None,
 ) -> Erased:
     """
@@ -73,7 +73,7 @@ def clean_everywhere(
     texts:      what went, whole, or None when nobody knows any more
     blob_names: long contents that it had named
     sought:     sentences that must stand in no other row of a copy either
-    passages:   numbers of those of notes that left the index
+    rows:       statements and passages of notes that left the database
     """
     tell = progress or (lambda step: None)
     needles = _needles(texts, sought.sentences)
@@ -86,7 +86,7 @@ def clean_everywhere(
     tell("yiku.db")
     places.append(_attempt("yiku.db", lambda: _scrub_store(handle, needles)))
     tell("vectors")
-    places.append(_attempt("vectors", lambda: _delete_vectors(handle, answer, passages, known=needles.known)))
+    places.append(_attempt("vectors", lambda: _delete_vectors(handle, answer, rows, known=needles.known)))
     tell("transcripts")
     places.append(_attempt("transcripts", lambda: transcripts.sweep(handle, answer, _holding(unsaid))))
     tell("inbox")
@@ -264,7 +264,7 @@ def _scrub(store: Store, needles: Needles) -> tuple[bool, int, tuple[str, ...]]:
     return emptied, size, left
 
 
-def _delete_vectors(handle: Handle, answer: Erased, passages: Iterable[int], *, known: bool) -> Place:
+def _delete_vectors(handle: Handle, answer: Erased, rows: Sequence[tuple[Item, int]], *, known: bool) -> Place:
     """Delete vectors of erased rows and of turns embedded with them as context; all of them if it is not known what went."""
     if not handle.vectors.exist():
         return Place("vectors", "there are none")
@@ -277,9 +277,7 @@ def _delete_vectors(handle: Handle, answer: Erased, passages: Iterable[int], *, 
         )
     if len(changed) > MANY_TURNS:
         return _vectors_place(handle.vectors.drop(own[0]), "those of the scope removed; what is left is embedded again")
-    gone: list[tuple[Item, int]] = [("turn", turn.n) for turn in answer.turns]
-    gone += [("memory", memory.n) for memory in answer.memories]
-    gone += [("note", n) for n in passages]
+    gone: list[tuple[Item, int]] = [*(("turn", turn.n) for turn in answer.turns), *rows]
     redacted: list[tuple[Item, int]] = [("turn", turn.n) for turn in answer.redacted if ("turn", turn.n) not in gone]
     following: list[tuple[Item, int]] = []
     for turn in changed:
