@@ -12,6 +12,8 @@ import sampling
 from yiku import Memory
 from yiku.errors import CannotUndo, InvalidInput, NotFound, StoreMismatch, WasErased
 from yiku.flows.erase.reapply import reapply
+from yiku.interfaces.importers import yiku_jsonl
+from yiku.rules.privacy import erasure
 from yiku.types import Confirmed, MemoryRecord, New, Refused, TurnRecord
 
 LONG = "The lantern burns. 灯笼亮着。\n" * 1_900
@@ -51,6 +53,79 @@ def test_a_statement_is_refused_until_it_is_meant(memory, erased, again):
     assert isinstance(memory.remember(again), Refused)
     assert isinstance(memory.remember(again, despite_erasure=True), New)
     assert isinstance(memory.remember(again), Confirmed)
+
+
+@pytest.mark.parametrize(
+    ("erased", "again", "other"),
+    [
+        ("I live in Oslo.", "我住在奥斯陆。", "我住在卑尔根。"),
+        ("我住在上海。", "I live in Shanghai.", "I live in Beijing."),
+        ("I'm allergic to peanuts.", "我对花生过敏。", "我对牛奶过敏。"),
+        ("My birthday is 12 March.", "My birthday is March 12th.", "My birthday is 13 March."),
+        ("我的生日是3月12日。", "我的生日是三月十二日。", "我的生日是三月十三日。"),
+        ("My weight is 70 kg.", "My weight is 70 kilograms.", "My weight is 71 kilograms."),
+        ("I like coffee.", "我喜欢咖啡。", "I dislike coffee."),
+        ("Our server version is 1.2.", "The version of our server is 1.2.", "Our server version is 1.20."),
+    ],
+)
+@pytest.mark.spec("T-39")
+def test_the_same_value_is_refused_in_the_other_language_and_spelling(memory, erased, again, other):
+    """As it would have confirmed the statement before it was erased; another value of the slot is new."""
+    assert isinstance(memory.remember(erased, dry_run=True), New)
+    memory.admin.erase(memory.remember(erased).memory.id)
+
+    assert isinstance(memory.remember(again), Refused)
+    assert isinstance(memory.remember(other, dry_run=True), New)
+    assert isinstance(memory.remember(again, despite_erasure=True), New)
+    assert isinstance(memory.remember(again), Confirmed)
+
+
+def test_a_forgotten_statement_in_the_other_language_is_erased_too(memory):
+    """`restore` would bring it back; one of another value stays."""
+    first, other = memory.remember("I live in Oslo.").memory, memory.remember("我对花生过敏。").memory
+    memory.forget(first.id)
+    gone = memory.admin.erase(memory.remember("我住在奥斯陆。").memory.id)
+
+    assert {"I live in Oslo.", "我住在奥斯陆。"} == {one.content for one in gone.memories}
+    assert [other.id] == [one.id for one in memory.get_all()]
+    with pytest.raises(NotFound):
+        memory.restore(first.id)
+
+
+def test_a_value_that_another_statement_still_says_may_be_confirmed(memory):
+    """Only one telling was erased: the value is known from the other one, in whatever language; the erased words are refused."""
+    memory.record_turn("user", "I live in Oslo.", session="s1")
+    memory.record_turn("user", "我住在奥斯陆。", session="s2")
+    memory.admin.erase(session="s1")
+
+    assert isinstance(memory.remember("我住在奥斯陆。"), Confirmed)
+    assert isinstance(memory.remember("My home is in Oslo."), Confirmed)
+    assert isinstance(memory.remember("I live in Oslo."), Refused)
+
+
+def test_what_earlier_versions_sealed_is_refused_as_before(memory, monkeypatch):
+    """They sealed the value as it was written, and nothing else."""
+    now = erasure.of_value
+    with monkeypatch.context() as patch:
+        patch.setattr(erasure, "of_value", lambda memory: now(memory)[:1])
+        memory.admin.erase(memory.remember("I live in Oslo.").memory.id)
+
+    assert isinstance(memory.remember("My home is in Oslo."), Refused)
+    assert isinstance(memory.remember("我住在奥斯陆。"), New)
+
+
+def test_an_older_copy_does_not_bring_the_value_back(memory, tmp_path):
+    """A backup from before, restored, and an export from before, imported, refuse the value in the other language, too."""
+    told = [memory.remember("I live in Oslo.").memory, memory.remember("我住在奥斯陆。").memory]
+    memory.admin.export(tmp_path / "before.jsonl")
+    name = Path(memory.admin.backup().path).name
+    memory.admin.erase(told[0].id)
+    memory.admin.restore_backup(name)
+    assert isinstance(memory.remember("我住在奥斯陆。"), Refused)
+    memory.admin.import_(yiku_jsonl.read(tmp_path / "before.jsonl"), source="yiku")
+
+    assert [] == memory.get_all()
+    assert isinstance(memory.remember("My home is in Oslo."), Refused)
 
 
 def test_another_scope_may_know_it(memory):

@@ -371,7 +371,7 @@ def test_words_that_only_look_like_it_stay(memory):
     kept = [memory.remember(text).memory for text in ("I like teapots.", "我喜欢茶叶。")]
     for text in ("I like tea", "我喜欢茶"):
         turn = memory.record_turn("user", f"{text}. Bye")
-        memory.admin.erase(memory.remember(text, source=turn.id).memory.id)
+        memory.admin.erase(memory.remember(text, source=turn.id, despite_erasure=True).memory.id)
 
         assert "Bye" == memory.get(turn.id).content[-3:]
     assert others == [memory.get(turn.id).content for turn in turns]

@@ -33,13 +33,16 @@ TEXT = "text\0"  # before the words that stand for a sentence, as rules.erasure 
 
 
 def erased_since(handle: Handle, memory: SemanticMemory) -> datetime | None:
-    """Return when a statement was erased; None if it was not, or another live one says the same."""
-    found = _erased_texts(handle, erasure.of_statement(memory))
-    if found and not any(text.startswith(TEXT) for text in found):
-        return max(found.values())
-    own = handle.own()
-    same = Memories(hash=memory.content_hash, states=(State.ACTIVE,), current=True, limit=1)
-    return None if not found or (own and handle.store.memories(own, same)) else max(found.values())
+    """Return when a statement was erased, by its words or by its slot and value; None if a live one still says the same."""
+    found, own = _erased_texts(handle, erasure.of_statement(memory)), handle.own()
+    if not found or not own:
+        return max(found.values(), default=None)
+    if any(text.startswith(TEXT) for text in found):
+        same = Memories(hash=memory.content_hash, states=(State.ACTIVE,), current=True, limit=1)
+        return None if handle.store.memories(own, same) else max(found.values())
+    values, slot = {*erasure.of_value(memory)}, ([memory.subject or ""], [memory.predicate or ""])
+    rows = handle.store.memories(own, Memories(pairs=slot, states=(State.ACTIVE,)))
+    return max(found.values()) if all(values.isdisjoint(erasure.of_value(row)) for row in rows) else None
 
 
 def lift(handle: Handle, memory: SemanticMemory) -> None:

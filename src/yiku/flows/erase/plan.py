@@ -24,7 +24,6 @@ from yiku.flows.erase.derived import DerivedRecords, ErasureContext
 from yiku.flows.erase.redact import Redaction
 from yiku.rules.deciding import conflict
 from yiku.rules.privacy import erasure
-from yiku.rules.text import analyze
 from yiku.store.api import micros
 from yiku.types import (
     Condition,
@@ -279,10 +278,10 @@ def _same_statements(handle: Handle, line: Sequence[SemanticMemory]) -> list[Sem
         found |= {row.n: row for row in handle.store.memories(handle.own(), Memories(hash=text))}
     for memory in line:
         if memory.predicate and memory.object:
-            values.setdefault((memory.subject or "", memory.predicate), set()).add(analyze.plain(memory.object))
-    for (subject, predicate), objects in values.items():
+            values.setdefault((memory.subject or "", memory.predicate), set()).update(erasure.of_value(memory))
+    for (subject, predicate), said in values.items():
         same = handle.store.memories(handle.own(), Memories(pairs=([subject], [predicate])))
-        found |= {row.n: row for row in same if analyze.plain(row.object or "") in objects}
+        found |= {row.n: row for row in same if not said.isdisjoint(erasure.of_value(row))}
     return [found[n] for n in sorted(found)]
 
 

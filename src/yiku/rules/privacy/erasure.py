@@ -17,14 +17,17 @@ from enum import Enum
 from functools import cache
 from typing import Any
 
+from yiku.rules.deciding import conflict
 from yiku.rules.lexicon import lists
 from yiku.rules.privacy import redaction
 from yiku.rules.privacy.redaction import WEIGHT, weight
+from yiku.rules.statements import keys
 from yiku.rules.text import analyze
 from yiku.rules.text.analyze import UNSPACED_RUN
 from yiku.rules.text.analyze import hashed_plain as plain
 from yiku.rules.text.safe_ends import Range, pieces, safe_sentences, spans
 from yiku.rules.text.unmarked import unmarked
+from yiku.rules.values import canonical
 from yiku.types import SemanticMemory, Turn
 
 WORD_CHARS = 5  # shorter words, and shorter ends of words, stand everywhere and prove nothing; of Chinese, a pair
@@ -39,9 +42,21 @@ _NOT_WORDS = frozenset("id line role method scope superseded_by flagged_with tur
 
 def of_statement(memory: SemanticMemory) -> list[str]:
     """Return the seals of a statement: by its words, and by its slot and value."""
-    found = [f"text\0{plain(form)}" for form in redaction.forms(memory.content)]
-    if memory.predicate and memory.object:
-        found.append(f"slot\0{memory.subject}\0{memory.predicate}\0{plain(memory.object)}")
+    return [*(f"text\0{plain(form)}" for form in redaction.forms(memory.content)), *of_value(memory)]
+
+
+def of_value(memory: SemanticMemory) -> list[str]:
+    """
+    Return the seals of a statement's slot and value: as it is written, and in its canonical form.
+
+    The first alone is what a home has of erasures by earlier versions. A version number has no other form: 1.2 is not 1.20.
+    """
+    if not (memory.predicate and memory.object):
+        return []
+    slot = f"{memory.subject}\0{memory.predicate}"
+    found = [f"slot\0{slot}\0{plain(memory.object)}"]
+    if keys.tail(memory.predicate) != conflict.VERSION and (form := canonical.form(memory.object, memory.said_at)):
+        found.append(f"value\0{slot}\0{form}")
     return found
 
 
