@@ -77,6 +77,29 @@ def test_a_session_and_a_time_are_forgotten(memory):
     assert ["第4天"] == texts(memory.forget(session="晚会", since="2026-02-01").turns)
 
 
+@pytest.mark.parametrize(("first", "second"), [("I live in Bergen.", "I moved to Oslo."), ("我住在卑尔根。", "我搬到奥斯陆了。")])
+@pytest.mark.parametrize("what", ["session", "time", "turn"])
+def test_what_was_learned_from_an_undone_turn_is_forgotten_with_it(memory, first, second, what):
+    """The turn is hidden already, what it said is not; then nothing is left to forget."""
+    with Memory(memory.settings.home, learn="off", clock=memory._handle.clock) as quiet:
+        turns = [quiet.record_turn("user", text, session="s") for text in (first, second)]
+        recorded = quiet.admin.journal(limit=1)[0].transaction
+    for turn in turns:
+        memory.remember(turn.content, source=turn.id)
+    memory.admin.undo(recorded)
+    call = {"session": {"session": "s"}, "time": {"since": turns[0].said_at}, "turn": {"id": turns[1].id}}[what]
+    gone = memory.forget(**call)
+
+    assert second in texts(gone.memories)
+    assert ([first] if what == "turn" else []) == texts(memory.get_all())
+    assert ([] if what == "turn" else [first]) == texts(gone.turns)
+    if what == "turn":
+        assert 0 == memory.forget(**call).operation
+    else:
+        with pytest.raises(NotFound):
+            memory.forget(**call)
+
+
 def test_a_chain_that_loses_its_middle_closes_up(memory):
     """The neighbours join, and the middle finds its place again when it is restored."""
     turns = [memory.record_turn("user", f"My employer is {name}", said_at=f"2026-02-0{i}") for i, name in enumerate("ABC", 1)]

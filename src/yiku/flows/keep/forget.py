@@ -109,24 +109,26 @@ def _without_end(memory: SemanticMemory, handle: Handle) -> Mapping[str, Any]:
 def _meant(
     handle: Handle, id: str | None, session: str | None, since: datetime | str | None, until: datetime | str | None
 ) -> tuple[list[SemanticMemory], list[Turn]]:
-    """Return the memories and turns that a call selects."""
+    """Return the live memories and visible turns that a call selects, with the memories of turns that are hidden already."""
     own, now = handle.own(), handle.now()
     if id is not None:
         found = find(handle, id, own)
         if isinstance(found, SemanticMemory):
             return handle.store.memories(own, Memories(line=found.line, states=(State.ACTIVE, State.CANDIDATE))), []
-        turns = [] if found.hidden_at else [found]
+        turns = [found]
     else:
         select = Turns(
             session=checks.optional_name(session, "session"),
             since=checks.optional_time(since, "since", now=now),
             until=checks.optional_time(until, "until", now=now),
+            hidden=True,
         )
         turns = handle.store.turns(own, select) if own else []
-        if not turns:
-            raise NotFound("there are no turns in that session or time", "`yiku traces` lists turns, `yiku sessions` sessions.")
-    derived, _ = derived_only_from(handle, {turn.id for turn in turns}, (State.ACTIVE, State.CANDIDATE))
-    return derived, turns
+    derived, _ = derived_only_from(handle, {turn.id for turn in turns}, (State.ACTIVE, State.CANDIDATE)) if turns else ([], [])
+    visible = [turn for turn in turns if turn.hidden_at is None]
+    if id is None and not (visible or derived):  # an undone turn is hidden, and what was learned from it may be live
+        raise NotFound("there are no turns in that session or time", "`yiku traces` lists turns, `yiku sessions` sessions.")
+    return derived, visible
 
 
 def derived_only_from(handle: Handle, ids: set[str], states: Sequence[State]) -> tuple[list[SemanticMemory], list[SemanticMemory]]:
