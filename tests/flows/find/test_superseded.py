@@ -255,6 +255,28 @@ def test_a_redacted_turn_is_read_again(home, said, erased, later):
     assert left.content[after.start : after.end].endswith(said.removeprefix(erased).strip())
 
 
+def test_a_turn_redacted_while_others_are_compared_is_read_again_with_its_new_vector(home, clock):
+    """The later turn waits for it; what is new is compared meanwhile."""
+    said = "My PIN is 4711. Our team office is in Kamppi."
+    memory, model = home({("Kamppi", "Pasila"): 0.97}, said, "nice weather", PASILA)
+    statement = memory.remember("My PIN is 4711.").memory
+    say(memory, clock, "something new")
+    read = model.superseded
+
+    def meanwhile(pairs):
+        model.superseded = read
+        memory.admin.erase(statement.id)
+        return read(pairs)
+
+    model.superseded = meanwhile
+    assert 1 == memory.admin.embed().compared
+    handle = memory._handle
+    assert [] == handle.vectors.superseded(handle.own(), of_pairs(model.compares), range(1, 50))
+    memory.admin.embed()
+
+    assert any(hit.said_later for hit in memory.recall("where is our office? Kamppi"))
+
+
 def test_a_list_says_so_too(home, tmp_path):
     """In `get_all`, and MEMORY.md leaves out what no longer holds; the sentence beside it stays."""
     memory, _ = home({("Ulm", "Graz"): 0.97}, "I live in Ulm. I am allergic to nuts.", "the flat in Graz has no lift")

@@ -85,9 +85,14 @@ def compare(place: Place, stopped: Callable[[], bool], progress: Callable[[int],
         space, erasure = of_pairs(compares.compares), handle.store.erasures.last()
         state = handle.vectors.progress_of(scope, space)
         columns = handle.store.columns([scope])
-        upto = handle.vectors.progress_of(scope, place.model.space).turns
-        again = state.again[:BATCH]
-        ns = [n for item, n in again if item == "turn"] if again else [n for n in _after(columns, state.turns) if n <= upto]
+        embedded = handle.vectors.progress_of(scope, place.model.space)
+        redacted = any(item == "turn" for item, _ in embedded.again)  # since this run embedded: without its vector it is not near
+        again = [] if redacted else state.again[:BATCH]
+        ns = (
+            [n for item, n in again if item == "turn"]
+            if again
+            else [n for n in _after(columns, state.turns) if n <= embedded.turns]
+        )
         if not ns and not again:
             break
         turns = handle.store.turns([scope], Turns(ns=ns, hidden=True))
