@@ -66,7 +66,7 @@ def _backups(memory: Memory) -> Iterable[str]:
 
 LISTED: dict[tuple[str, str], Callable[[], Iterable[str]]] = {
     ("import", "source"): lambda: FORMATS,
-    ("export", "format_"): lambda: ("markdown",),
+    ("export", "file"): lambda: ("markdown",),
     ("config", "names"): _settings,
     ("install", "agent"): _agents,
     ("uninstall", "agent"): _agents,
