@@ -1,5 +1,7 @@
 """The commands `publish` and `edit`."""
 
+import re
+
 import commands
 import pytest
 
@@ -45,6 +47,18 @@ def test_a_line_that_a_person_edits_changes_the_answer(filled_home):
     operation = done.out.rsplit("yiku undo ", 1)[1].split()[0]
     run(filled_home, "undo", operation)
     assert "Oslo" in run(filled_home, "recall", "where do I live?").out.splitlines()[0]
+
+
+def test_a_sync_says_how_its_edits_are_taken_back(filled_home):
+    """As publishing does; without edits there is nothing to take back."""
+    page = filled_home / "MEMORY.md"
+    run(filled_home, "sync")
+    assert "undo" not in run(filled_home, "sync").out
+    page.write_text(page.read_text().replace("喝茶", "喝咖啡").replace("Oslo", "Bergen"))
+    done = run(filled_home, "sync")
+    run(filled_home, "undo", re.search(r"yiku undo (\d+) takes these edits back", done.out)[1])
+
+    assert {"I live in Oslo.", "我喜欢喝茶。"} == {row["content"] for row in run(filled_home, "list", "--json").json["memories"]}
 
 
 def test_the_json_has_a_report_of_each_page(filled_home):

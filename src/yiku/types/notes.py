@@ -131,9 +131,10 @@ class SyncReport:
     What a sync did, by path.
 
     unchanged: how many files are as they were; renamed: by the new path, the old one
-    held:      files that are gone, and so many that their passages stay until `force` says that it is meant
-    failed:    files that are not indexed, and why
-    pages:     what people changed in MEMORY.md and USER.md, if these are published
+    held:       files that are gone, and so many that their passages stay until `force` says that it is meant
+    failed:     files that are not indexed, and why
+    pages:      what people changed in MEMORY.md and USER.md, if these are published
+    operations: those that these edits came to; `undo` of any of them takes back all
     """
 
     added: tuple[str, ...] = ()
@@ -146,6 +147,7 @@ class SyncReport:
     failed: Mapping[str, str] | None = None
     took_s: float = 0.0
     pages: tuple[PageReport, ...] = ()
+    operations: tuple[int, ...] = ()
 
     @property
     def anything(self) -> bool:

@@ -28,7 +28,7 @@ from yiku.flows.notes.page import Page, page, reindexed
 from yiku.rules.pages import chunks
 from yiku.rules.pages.chunks import tokens_of
 from yiku.store.api import one_at_a_time
-from yiku.types import DropFile, NoteFile, PageReport, SyncReport
+from yiku.types import DropFile, NoteFile, PublishReport, SyncReport
 
 BATCH_CHARS = 1 << 18  # of text in a transaction, and
 BATCH_FILES = 200
@@ -84,7 +84,7 @@ class _Synced:
     gone: Sequence[int] = ()
     unread: int = 0
 
-    def report(self, count: int, took_s: float, pages: Sequence[PageReport]) -> SyncReport:
+    def report(self, count: int, took_s: float, read: PublishReport) -> SyncReport:
         """count: passages in the index"""
 
         def those(change: str) -> tuple[str, ...]:
@@ -100,7 +100,8 @@ class _Synced:
             failed=dict(self.indexed.failed),
             chunks=count,
             took_s=took_s,
-            pages=tuple(pages),
+            pages=read.pages,
+            operations=read.operations,
         )
 
 
@@ -170,7 +171,7 @@ def _sync(handle: Handle, work: Callable[[_Vault], _Synced], *, pages: bool) -> 
     handle.store.upkeep.ensure_open()
     pause.raise_if_paused(handle)
     root = publish.vault_of(handle)
-    read = publish.apply_edits(handle).pages if pages else ()
+    read = publish.apply_edits(handle) if pages else PublishReport(())
     with one_at_a_time(handle.paths.locks / "notes.lock", "another process is indexing notes"):
         own = handle.own()
         done = work(_Vault(handle, root, {file.path: file for file in handle.store.notes.files(own[0])} if own else {}))

@@ -65,6 +65,8 @@ def _format_sync(done: SyncReport) -> Iterator[str]:
         if page.action == "held":
             yield f"{terminal.paint('held', 'yellow')} {page.path} {page.why}"
         yield from edits(page)
+    if done.operations:
+        yield f"  yiku undo {done.operations[-1]} takes these edits back"
     if not done.anything:
         yield f"{terminal.paint('up to date', 'green')} {terminal.plural(done.unchanged, 'file')}"
     for what, paths in lists.items():
