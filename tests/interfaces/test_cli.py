@@ -430,6 +430,21 @@ def test_config_says_where_each_value_comes_from(talk):
     assert ("auto", "default") == origins["language"]
 
 
+def test_one_of_a_thing_is_singular(home):
+    """In what `status`, `check` and `consolidate` count, as in what all other verbs do."""
+    run(home, "record", "I live in Oslo.", "--session", "s1", "--said-at", "2026-03-02")
+    run(home, "backup")
+    status, check = run(home, "status").out, run(home, "check", "--deep").out
+    night = run(home, "consolidate", "--dry-run").out
+
+    assert "1 turn in 1 session, 1 active memory" in status
+    assert {"1 file", "1 conversation turn", "1 memory", "1 session", "1 backup"} <= {
+        *check.splitlines()[0].split(": ")[1].split(", ")
+    }
+
+    assert "1 session without an episode" in night
+
+
 def test_status_and_journal_are_readable(talk):
     """`status` says how much there is and that all is well; `journal` lists operations, newest first."""
     status, journal = run(talk, "status").out, run(talk, "journal", "-n", "3").out.splitlines()

@@ -102,5 +102,5 @@ def test_a_dry_run_says_what_waits(later, clock):
     clock.advance(hours=12)
     done = later.admin.consolidate(dry_run=True)
 
-    assert ["waiting: 3 turns to learn from", "waiting: 1 sessions without an episode"] == [*done.notes]
+    assert ["waiting: 3 turns to learn from", "waiting: 1 session without an episode"] == [*done.notes]
     assert [] == later.get_all()

@@ -276,7 +276,7 @@ def test_status_says_what_waits_and_what_cannot_be_indexed(memory, home):
     memory.notes.sync()
 
     assert "notes to index" not in memory.status().waiting
-    assert any("1 notes cannot be indexed" in line or "cannot be indexed: yiku sync" in line for line in memory.status().troubles)
+    assert "1 note cannot be indexed: yiku sync says why" in memory.status().troubles
 
 
 def test_the_index_is_derived(memory, home, tmp_path):

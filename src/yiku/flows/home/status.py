@@ -47,7 +47,7 @@ def status(handle: Handle) -> Status:
     why = [
         *why,
         *([not_reranked] if not_reranked else []),
-        *([f"{unfit} notes cannot be indexed: yiku sync says why"] if unfit else []),
+        *([f"{unfit:,} {'note' if unfit == 1 else 'notes'} cannot be indexed: yiku sync says why"] if unfit else []),
         *([f"{gone:,} notes are gone, and are found as before: put them back, or yiku sync --force drops them"] if gone else []),
     ]
     return Status(

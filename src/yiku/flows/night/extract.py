@@ -24,9 +24,9 @@ LEARNED, EPISODE = "learned", "episode-missing"  # reasons
 def steps(night: Night) -> Iterator[NightItem]:
     """Learn from what waits, and tell the sessions that nobody ended."""
     if night.dry_run:
-        night.notes.extend(f"waiting: {count:,} {what}" for what, count in learn.waiting(night.handle).items())
+        night.notes.extend(_waiting(count, what) for what, count in learn.waiting(night.handle).items())
         if sessions := sum(1 for _ in _untold(night)):
-            night.notes.append(f"waiting: {sessions:,} sessions without an episode")
+            night.notes.append(_waiting(sessions, "sessions without an episode"))
         return
     if not night.light:
         for turns in _untold(night):
@@ -43,6 +43,11 @@ def steps(night: Night) -> Iterator[NightItem]:
     except StoreBusy as error:
         night.notes.append(f"not learned: {error.detail}")
     yield from _written_down(night)
+
+
+def _waiting(count: int, what: str) -> str:
+    """Say what waits; the first word of it is singular where it is one."""
+    return f"waiting: {count:,} {what.replace('s ', ' ', 1) if count == 1 else what}"
 
 
 def _untold(night: Night) -> Iterator[list[Turn]]:

@@ -210,7 +210,8 @@ def context(
     for diagnostic in packed.diagnostics:
         call.hint(diagnostic)
     if not packed.hits:
-        call.hint(f"{packed.omitted} matches, but none fits the budget: raise --max-tokens." if packed.omitted else NOTHING)
+        matches = terminal.plural(packed.omitted, "match", "matches")
+        call.hint(f"{matches}, and no room in the budget: raise --max-tokens." if packed.omitted else NOTHING)
 
 
 def traces(

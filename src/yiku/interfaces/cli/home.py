@@ -111,7 +111,8 @@ def _status(found: Status, counts: Stats) -> Iterator[str]:
 def _count_kinds(memories: object) -> str:
     if not isinstance(memories, dict) or not any(memories.values()):
         return "no memories"
-    return ", ".join(f"{count:,} {name}" for name, count in memories.items() if count) + " memories"
+    listed = [f"{count:,} {name}" for name, count in memories.items() if count]
+    return f"{', '.join(listed)} {'memory' if sum(memories.values()) == 1 else 'memories'}"
 
 
 def stats(call: Call) -> None:

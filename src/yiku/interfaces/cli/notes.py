@@ -77,4 +77,4 @@ def _format_sync(done: SyncReport) -> Iterator[str]:
     for path, why in (done.failed or {}).items():
         yield f"{terminal.paint('not indexed', 'yellow')} {terminal.harmless(path)}: {why}"
     if done.held:
-        yield f"{terminal.paint('missing', 'yellow')} {len(done.held):,} files: their passages stay until `yiku sync --force`"
+        yield f"{terminal.paint('missing', 'yellow')} {terminal.plural(len(done.held), 'file')}: the passages stay until `yiku sync --force`"

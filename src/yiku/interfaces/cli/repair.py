@@ -46,7 +46,7 @@ def check(
 
 
 def _format_check(found: Checked) -> Iterator[str]:
-    seen = ", ".join(f"{count:,} {what.replace('_', ' ')}" for what, count in found.looked_at.items())
+    seen = ", ".join(_count(count, what.replace("_", " ")) for what, count in found.looked_at.items())
     yield f"{found.depth} check, {found.seconds:.1f} s: {seen or 'nothing'}"
     for problem in found.problems:
         yield f"{terminal.paint('!', 'red')} {terminal.harmless(problem)}"
@@ -54,6 +54,13 @@ def _format_check(found: Checked) -> Iterator[str]:
         yield f"{terminal.paint('-', 'yellow')} {terminal.harmless(note)}"
     if not found.problems:
         yield terminal.paint("all is well", "green")
+
+
+def _count(count: int, what: str) -> str:
+    """Format a count of rows or files with their name: `1 index entry`, `1 page on the disk`, `2 memories`."""
+    name, on, place = what.partition(" on ")
+    one = f"{name[:-3]}y" if name.endswith("ies") else name.removesuffix("s")
+    return terminal.plural(count, f"{one}{on}{place}", what)
 
 
 def repair(
