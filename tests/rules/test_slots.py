@@ -13,6 +13,44 @@ def slot(text: str) -> tuple[str, str, str] | None:
 
 
 @pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("I'm allergic to peanuts and shellfish.", "peanuts and shellfish"),
+        ("I hate coriander, olives, and capers.", "coriander, olives, and capers"),
+        ("I like Simon & Garfunkel", "Simon & Garfunkel"),
+        ("I have two cats and a dog.", "cats and a dog"),
+        ("I take metformin and warfarin every morning.", "metformin and warfarin"),
+        ("I live in Oslo and Bergen.", "Oslo and Bergen"),
+        ("My favourite colours are red and blue.", "red and blue"),
+        ("我对花生、海鲜和猫毛过敏", "花生、海鲜和猫毛"),
+        ("我会说英语和德语", "英语和德语"),
+        ("我每周打网球和羽毛球", "网球和羽毛球"),
+        ("我讨厌香菜、芹菜。", "香菜、芹菜"),
+    ],
+)
+def test_a_list_is_one_value(text: str, value: str) -> None:
+    """What is joined to a value belongs to it, to the last thing of the list."""
+    assert value == (slot(text) or ("", "", ""))[2]
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("I live in Portland, Oregon.", "Portland"),
+        ("I work at Norsk Data, a small company.", "Norsk Data"),
+        ("I have a dog, mostly.", "dog"),
+        ("I like tea now and then.", "tea"),
+        ("I live in Oslo and my wife in Bergen.", "Oslo"),
+        ("I hate coriander and that's why I avoid Mexican food.", "coriander"),
+        ("我叫陈和平", "陈和平"),
+    ],
+)
+def test_what_is_not_joined_to_a_value_is_no_part_of_it(text: str, value: str) -> None:
+    """An apposition, another clause and the joining word inside a name make no list."""
+    assert value == (slot(text) or ("", "", ""))[2]
+
+
+@pytest.mark.parametrize(
     ("text", "expected"),
     [
         ("I live in Oslo.", ("user", "lives in", "Oslo")),

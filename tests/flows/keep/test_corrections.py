@@ -109,6 +109,35 @@ def test_two_likes_live_and_a_new_address_replaces_the_old(memory, clock):
     assert sorted(["I like tea", "I don't like coffee any more", "My address is 5 Elm Road, Oslo"]) == texts(memory.get_all())
 
 
+@pytest.mark.parametrize(
+    ("known", "statement"),
+    [
+        ("I'm allergic to peanuts and shellfish.", "I'm allergic to peanuts and cats."),
+        ("I'm allergic to peanuts, shellfish and cats.", "I'm allergic to peanuts, shellfish and dogs."),
+        ("I'm allergic to peanuts and to shellfish.", "I'm allergic to peanuts."),
+        ("I'm allergic to penicillin and latex.", "I'm not allergic to penicillin."),
+        ("I speak Norwegian and German.", "I speak Norwegian and French."),
+        ("I like tea.", "I like tea, coffee and cake."),
+        ("I like tea and coffee.", "I like tea."),
+        ("I have a cat and a dog.", "I have a cat."),
+        ("I take metformin and warfarin.", "I take metformin."),
+        ("我对花生、海鲜过敏。", "我对花生过敏。"),
+        ("我对青霉素和乳胶过敏。", "我对青霉素不过敏。"),
+        ("我会说英语、德语。", "我会说英语、法语。"),
+        ("我喜欢茶以及咖啡。", "我喜欢茶。"),
+        ("我养了一只猫和一只狗。", "我养了一只猫。"),
+        ("我有哮喘和高血压。", "我有哮喘。"),
+    ],
+)
+def test_a_list_is_neither_confirmed_nor_retired_by_one_of_its_things(memory, clock, known, statement):
+    """Of two statements that share one thing, and of which one says more, both stay live."""
+    memory.remember(known)
+    clock.advance(days=1)
+
+    assert isinstance(memory.remember(statement), New)
+    assert sorted([known, statement]) == texts(memory.get_all())
+
+
 @pytest.mark.spec("T-27", "S3-69", "S3-70")
 def test_near_likenesses_are_merged_by_meaning_alone(memory, clock):
     """Dark and light theme stay two statements; one value told in two languages is one."""

@@ -16,7 +16,7 @@ _NAMES = """
     number unit sort sort.event material.text material.fiction material.assistant material.noun mark.possessive mark.begun
     mark.and mark.part mark.day mark.between mark.currency ending.hour ending.ordinal names.first
     names.common inverted
-    standing.here
+    standing.here mark.series
 """.split()
 BIT = {name: 1 << place for place, name in enumerate(_NAMES)}
 
@@ -57,7 +57,7 @@ EVENT = BIT["sort.event"]
 WORKS_ON = BIT["request.text"]
 MATERIAL, FICTION, ASSISTANT, TEXT = (BIT[f"material.{n}"] for n in ("text", "fiction", "assistant", "noun"))
 POSSESSIVE, BEGUN = BIT["mark.possessive"], BIT["mark.begun"]
-AND, CURRENCY = BIT["mark.and"], BIT["mark.currency"]
+AND, SERIES, CURRENCY = BIT["mark.and"], BIT["mark.series"], BIT["mark.currency"]
 PART_OF_TIME, NAMES_A_DAY, IN_TIME = (BIT[f"mark.{n}"] for n in ("part", "day", "between"))
 HOUR, ORDINAL = BIT["ending.hour"], BIT["ending.ordinal"]
 BEGINS_NAME, COMMON = BIT["names.first"], BIT["names.common"]

@@ -21,6 +21,7 @@ SCHEDULED = "scheduled"  # the predicate of what is arranged for a time
 MOST_WORDS = 12  # of a value
 MOST_IN_A_VALUE = 5  # words of one that is told of an attribute
 MOST_CHARS = 6  # of one that is written without spaces
+MOST_IN_A_LIST = 60  # words and signs of a list of values behind its first
 LONGEST_NAME = 8  # characters of a name that is written without spaces
 MOST_BEFORE = 3  # words of a compound noun before its last
 TO_THE_VERB = 6  # words between a noun and the verb that gives its value
@@ -37,6 +38,9 @@ _EXACT = {
 }
 _WITH_A_FORM = frozenset((*_EXACT, "thing", "any", "noun", "named", "called", "kin"))  # a sort else is a closed list
 _ENDS_VALUE = F.JOIN | F.NOW | F.DENY | F.ALSO | F.BE | F.AUX
+_NO_ITEM = F.PERSON | F.ASKS | F.BE | F.AUX | F.DENY  # of a list
+_NO_NAME = F.OWN | F.VERB
+_MEASURES = ("time", "amount", "clock", "contact")  # sorts of which a list is none of values: 5 and 6 March
 _NO_NOUN = F.POSSESSIVE | F.PERSON | F.OWN | F.KIN | F.ARTICLE | F.JOIN | F.NOW | F.ALSO | F.CORRECT | F.LIGHT | F.REMEMBER | F.LEAD
 _BINDS = F.ARTICLE | F.LIGHT | F.POSSESSIVE | F.NOW | F.ALSO | F.STILL | F.AUX | F.HEDGE | F.PLACE
 # What may stand between a subject and what is said of it.
@@ -201,17 +205,46 @@ def _literal_before(part: Literal, own: Sequence[Word], at: int) -> int:
 def _gap_end(template: Template, index: int, own: Sequence[Word], at: int) -> int:
     """Return the end of a gap: at the next literal, or where the value cannot continue."""
     following = template.parts[index + 1] if index + 1 < len(template.parts) else None
-    for end in range(at, min(len(own), at + MOST_WORDS)):
+    part = template.parts[index]
+    sort = part.sort if isinstance(part, Gap) else ""
+    end, last, listed = at, min(len(own), at + MOST_WORDS), at
+    while end < last:
         if isinstance(following, Literal) and _literal(following, own, end) not in (None, end):
             return end
-        part = template.parts[index]
-        if isinstance(part, Gap) and part.sort == "noun" and end > at and own[end].flags & F.PLACE:
+        if sort == "noun" and end > at and own[end].flags & F.PLACE:
             return end  # a nurse in Bergen
         inside = own[end].text == "." and at < end < len(own) - 1  # St. Quillgate: the sentence goes on
         inside |= at < end and _possesses(own, end)  # I like Ann's brother: no 's of `is`
-        if (own[end].sign or (end > at and own[end].flags & _ENDS_VALUE)) and not inside:
-            return end
-    return min(len(own), at + MOST_WORDS)
+        if end >= listed and (own[end].sign or (end > at and own[end].flags & _ENDS_VALUE)) and not inside:
+            listed = _list_end(sort, own, end) if end > at and _joins(own[end]) else end
+            if listed == end:
+                return end
+            last = max(last, listed)
+        end += 1
+    return last
+
+
+def _list_end(sort: str, own: Sequence[Word], at: int) -> int:
+    """
+    Return the end of a list of values whose second one is joined here, the place itself if none is: tea, coffee and cake.
+
+    A comma joins where a joining word follows in the list, since alone it may set anything apart: a dog, mostly.
+    """
+    end, place, stop = at, at, min(len(own), at + MOST_IN_A_LIST)
+    while sort not in _MEASURES and place < stop and _joins(own[place]):
+        first = next((n for n in range(place, stop) if not (_joins(own[n]) or own[n].flags & F.ALSO)), stop)
+        after = next((n for n in range(first, stop) if own[n].sign or own[n].flags & (_ENDS_VALUE | F.SERIES)), stop)
+        item = own[first:after]
+        if not item or flags_of(item) & (_NO_ITEM | (_NO_NAME if sort in _NAMED else 0)):
+            break
+        end = after if flags_of(own[place:first]) & F.SERIES else end
+        place = after
+    return end
+
+
+def _joins(word: Word) -> bool:
+    """Whether a word or sign may stand between the values of a list."""
+    return word.text == "," or bool(word.flags & F.SERIES)
 
 
 def _value(sort: str, own: Sequence[Word], start: int, end: int) -> Value:
@@ -221,8 +254,13 @@ def _value(sort: str, own: Sequence[Word], start: int, end: int) -> Value:
 
 
 def _exactly(told: PartialClause, value: Value) -> Value | None:
-    """Return the exact value in a gap, None if it is not of the required sort."""
+    """Return the exact value in a gap, None if it is not of the required sort. A list is one value."""
     inside = [word for word in told.own if value.start <= word.start < value.end]
+    joint = next((n for n, word in enumerate(inside) if n and word.flags & F.SERIES and _parts_values(value.sort, word)), 0)
+    if joint:
+        joint = next((n for n in range(1, joint) if inside[n].text == ","), joint)
+        if (end := _list_end(value.sort, inside, joint)) > joint:
+            return _from_first_to_last(told, value.sort, inside[:end], joint)
     if not inside or inside[0].flags & (F.PERSON | F.ASKS | F.OUGHT | F.POSSESSIVE):
         return None  # 住的这个房子
     if value.sort in _NAMED and any("lodging" in word.entry.sorts for word in inside):
@@ -243,6 +281,27 @@ def _exactly(told: PartialClause, value: Value) -> Value | None:
     if value.sort in ("time", "amount", "clock") or not _fits(told.text, value.sort, inside):
         return None
     return _listed(value, inside)
+
+
+def _from_first_to_last(told: PartialClause, sort: str, inside: Sequence[Word], joint: int) -> Value | None:
+    """Return the values of a list as one, which is of the sort of its first."""
+    first = _exactly(told, _value(sort, inside, 0, joint))
+    begins = max(n for n, word in enumerate(inside) if _joins(word)) + 1
+    last = _exactly(told, _value(sort, inside, begins, len(inside)))
+    if first is None or (last is None and sort in _NAMED):
+        return first
+    return _through(told, first, last.end if last else inside[-1].end)
+
+
+def _parts_values(sort: str, word: Word) -> bool:
+    """Whether a joining word parts values: 和 is inside many a name, and no word of a closed list has it."""
+    return word.sign or not word.cjk or bool(word.flags & F.JOIN) or sort not in _WITH_A_FORM
+
+
+def _through(told: PartialClause, first: Value, end: int) -> Value:
+    """Return a value that goes on to a place in the text, without what trails it."""
+    inside = [word for word in told.own if first.start <= word.start < end]
+    return _value(first.sort, inside, 0, len(inside))
 
 
 def _owns(inside: Sequence[Word], name: Value) -> bool:
@@ -338,13 +397,20 @@ def _attributes(told: PartialClause, lexicon: Lexicon) -> Iterator[Slot]:
         told_by = between[:-1] if between and between[-1].flags & (F.AUX | F.HAVE) else between  # the limit has gone up
         if any(each.entry.has for each in between) or flags_of([*before, *told_by]) & F.VERB:
             continue
-        value = _given(told, noun, sort, own[place + verb + 2 :])
+        value = _with_list(told, _given(told, noun, sort, own[place + verb + 2 :]))
         if value is not None and _says_which(told, before, between, sort, beside=verb < 0 or rest[verb].sign):
             whose = (
                 told.subject.removesuffix(f"'s {word.text}") if word.flags & F.HOLDER else told.subject
             )  # my manager is Ann: of me
             thing, which = _whose(told, before, between)
             yield Slot(whose, noun, value, True, _noun([*which, word, *rest[:ends]]), holder=thing)
+
+
+def _with_list(told: PartialClause, value: Value | None) -> Value | None:
+    """Return the value of an attribute with those that are joined to it: red and blue."""
+    at = next((n for n, word in enumerate(told.own) if value and word.start >= value.end), len(told.own))
+    end = _list_end(value.sort, told.own, at) if value else at
+    return _through(told, value, told.own[end - 1].end) if value and end > at else value
 
 
 def _whose(told: PartialClause, before: Sequence[Word], between: Sequence[Word]) -> tuple[str, Sequence[Word]]:
