@@ -109,6 +109,9 @@ def test_a_clause_knows_what_it_does_to_what_was_said(text, cue):
         ("我女儿七岁，不是九岁。", False),
         ("我不住在奥斯陆。", True),
         ("No, it is on Tuesday.", False),
+        ("I'm allergic to peanuts but not to cats.", False),
+        ("I have asthma and no allergies.", False),
+        ("I do not like tea and not coffee.", True),
     ],
 )
 def test_what_is_set_apart_is_not_denied(text, denied):

@@ -73,9 +73,10 @@ def cue_of(flags: int) -> str:
 
 
 def denies(own: Sequence[Word]) -> bool:
-    """Whether a clause is negated; a contrast at its end does not count: on Tuesday, not Monday."""
+    """Whether a clause is negated; a contrast at its end does not count: on Tuesday, not Monday; to nuts but not to cats."""
     verb = next((place for place, word in enumerate(own) if word.flags & (F.VERB | F.TIME)), len(own))
-    return any(word.flags & F.DENY and not (place > verb and is_apart(own[place - 1], word)) for place, word in enumerate(own))
+    denials = [place for place, word in enumerate(own) if word.flags & F.DENY]
+    return any(place <= verb or not (own[place - 1].flags & F.JOIN or is_apart(own[place - 1], own[place])) for place in denials)
 
 
 def is_apart(before: Word, word: Word) -> bool:
