@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from yiku.rules.lexicon import Gap, built_in, lists
+from yiku.rules.lexicon import Gap, build, built_in, lists
 from yiku.rules.statements.clause import Mood, Tense
 from yiku.rules.statements.read import read
 from yiku.rules.text.blocks import Kind
@@ -123,6 +123,15 @@ def test_a_template_reads_its_example(language, name, example):
 @pytest.mark.parametrize(("language", "name", "text"), examples("leaves"), ids=str)
 def test_a_template_leaves_what_only_looks_like_it(language, name, text):
     assert name not in {slot.predicate for clause in read(text) for slot in clause.slots}
+
+
+def test_a_gap_of_no_known_sort_is_refused():
+    """A template that could never match is named when the lexicon is built, with its gap."""
+    language = {name: tables("en", name) for name in ("persons", "moods", "changes", "functions", "values", "predicates")}
+    language["predicates"]["diet"]["says"] = ["(went) {value:end}"]
+
+    with pytest.raises(ValueError, match=r"diet: .*: end is no sort"):
+        build.lexicon([language])
 
 
 def test_the_lexicon_is_made_once():

@@ -151,6 +151,17 @@ def test_near_likenesses_are_merged_by_meaning_alone(memory, clock):
     )
 
 
+def test_a_diet_has_one_slot_in_both_languages(memory, clock):
+    """吃素 is vegetarian, and who has changed to 纯素 is so no more."""
+    memory.remember("I'm vegetarian.")
+    clock.advance(days=1)
+    assert isinstance(memory.remember("我吃素。"), Confirmed)
+    clock.advance(days=1)
+
+    assert isinstance(memory.remember("我改吃纯素了。"), Replaced)
+    assert ["我改吃纯素了。"] == texts(memory.get_all())
+
+
 @pytest.mark.spec("T-01", "T-05", "S0-97", "S3-70")
 @pytest.mark.parametrize(
     ("before", "after", "question"),

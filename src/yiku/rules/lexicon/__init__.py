@@ -15,6 +15,10 @@ from typing import NamedTuple
 
 from yiku.rules.lexicon.flags import BIT
 
+FORMS = frozenset(  # sorts of values that are told by their form; any other sort is a closed list
+    ("time", "clock", "amount", "place", "name", "person", "contact", "thing", "any", "noun", "named", "called", "kin")
+)
+
 
 class Literal(NamedTuple):
     """Alternatives of literal words in a template."""
@@ -31,7 +35,7 @@ class Gap(NamedTuple):
 
 
 class Template(NamedTuple):
-    """One plain way to say a predicate, from its verb on."""
+    """One plain way to say a predicate, from its verb on. Without a gap its anchor is the value: 吃素."""
 
     predicate: str
     parts: tuple[Literal | Gap, ...]

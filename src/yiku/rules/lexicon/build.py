@@ -6,10 +6,10 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from yiku.rules.lexicon import Entry, Gap, Lexicon, Literal, Phrase, Predicate, Template
+from yiku.rules.lexicon import FORMS, Entry, Gap, Lexicon, Literal, Phrase, Predicate, Template
 from yiku.rules.lexicon.flags import mask
 from yiku.rules.text.analyze import UNSPACED_RUN
 from yiku.rules.text.folding import folded
@@ -33,7 +33,11 @@ WORD = re.compile(r"[^\W_]+(?:['.\-/][^\W_]+)*|'\w+")
 
 
 def lexicon(languages: Sequence[Mapping[str, Any]]) -> Lexicon:
-    """Build one lexicon of several languages, each a mapping from file names to tables."""
+    """
+    Build one lexicon of several languages, each a mapping from file names to tables.
+
+    Raises ValueError where a template has a gap of a sort that does not exist: it would never match.
+    """
     words = _word_classes(languages)
     contractions = {short: tuple(long.split()) for short, long in _entries(languages, "contraction")}
     marks: dict[str, int] = defaultdict(int)
@@ -59,8 +63,9 @@ def lexicon(languages: Sequence[Mapping[str, Any]]) -> Lexicon:
                 labels[code] |= {f"{name}.{key}": text for key, text in fields.items()}
     compounds = [word for tables in languages for word in tables.get("compounds", {}).get("words", ())]
     predicates = _predicates(languages)
+    sorts = FORMS | {sort for sort, _ in _entries(languages, "sort")}
     templates = [
-        _template(name, folded(says), fields["takes"])
+        _template(name, folded(says), fields["takes"], sorts)
         for tables in languages
         for name, fields in tables.get("predicates", {}).items()
         for says in fields["says"]
@@ -180,13 +185,16 @@ def _entry(classes: Mapping[str, object]) -> Entry:
     return Entry(mask(classes), means, kin, has, sorts)
 
 
-def _template(predicate: str, says: str, takes: str) -> Template:
-    """Parse a template into its parts."""
+def _template(predicate: str, says: str, takes: str, sorts: Collection[str]) -> Template:
+    """Parse a template into its parts. Raises ValueError for a gap of another sort than these."""
     parts: list[Literal | Gap] = []
     for match in _PART.finditer(says.removesuffix("$")):
         if match[3] is not None:
-            name, _, sort = match[3].partition(":")
-            parts.append(Gap(sort or (takes if name else "thing"), bool(name)))
+            name, _, given = match[3].partition(":")
+            sort = given or (takes if name else "thing")
+            if sort not in sorts:
+                raise ValueError(f"{predicate}: {says}: {sort} is no sort and no list of values; known are {sorted(sorts)}")
+            parts.append(Gap(sort, bool(name)))
             continue
         optional = match[2] is not None
         choices = (match[2] if optional else match[1] if match[1] is not None else match[4]).split("|")

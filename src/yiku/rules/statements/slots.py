@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from yiku.rules.lexicon import Gap, Lexicon, Literal, Template, lists
+from yiku.rules.lexicon import FORMS, Gap, Lexicon, Literal, Template, lists
 from yiku.rules.lexicon import flags as F
 from yiku.rules.statements.clause import AGENT, USER, Slot, Value
 from yiku.rules.text.sentences import is_wide
@@ -36,7 +36,6 @@ _EXACT = {
     "person": (("name", "place"),),
     "contact": (("contact",),),
 }
-_WITH_A_FORM = frozenset((*_EXACT, "thing", "any", "noun", "named", "called", "kin"))  # a sort else is a closed list
 _ENDS_VALUE = F.JOIN | F.NOW | F.DENY | F.ALSO | F.BE | F.AUX
 _NO_ITEM = F.PERSON | F.ASKS | F.BE | F.AUX | F.DENY  # of a list
 _NO_NAME = F.OWN | F.VERB
@@ -73,7 +72,7 @@ def filled(told: PartialClause, lexicon: Lexicon) -> Iterator[Slot]:
     for place, word in enumerate(told.own):
         for template in lexicon.templates.get(word.text, ()):
             predicate = lexicon.predicates[template.predicate]
-            if predicate.of not in said or not (predicate.takes in _WITH_A_FORM or predicate.takes in listed):
+            if predicate.of not in said or not (predicate.takes in FORMS or predicate.takes in listed):
                 continue
             matched = _matched(template, told.own, place)
             value = _exactly(told, matched[0]) if matched else None
@@ -81,7 +80,9 @@ def filled(told: PartialClause, lexicon: Lexicon) -> Iterator[Slot]:
                 continue
             if _PERSON in said and not _follows(told, min(place, _place_of(told.own, value))):
                 continue
-            if template.ends and not _ends_clause(told.own[matched[1] :]):
+            if len(template.parts) == 1 and _is_of_a_day(told):
+                continue
+            if template.ends and not _ends_clause(_behind(template, told.own, matched[1], value)):
                 continue
             thing = told.own[:place] if template.predicate == SCHEDULED else ()
             if template.predicate == SCHEDULED and not (value.exact and _is_arranged(thing, word)):
@@ -129,9 +130,22 @@ def _follows(told: PartialClause, place: int) -> bool:
     return all(word.inside or word.sign or word.flags & _BETWEEN for word in around)
 
 
+def _behind(template: Template, own: Sequence[Word], end: int, value: Value) -> Sequence[Word]:
+    """Return the words behind a template: of one that ends in its value, behind what of the gap is the value."""
+    if not isinstance(template.parts[-1], Gap):
+        return own[end:]
+    return [word for word in own if word.start >= value.end]
+
+
 def _ends_clause(behind: Sequence[Word]) -> bool:
     """Whether no content word follows a template: I am 40, not 40 to 50 year olds."""
     return all(word.inside or word.sign or word.flags & (F.LIGHT | F.NOW | F.UNIT | F.TIME | F.PLACE) for word in behind)
+
+
+def _is_of_a_day(told: PartialClause) -> bool:
+    """Whether a clause tells of certain days, and not of since when: 今天吃素, 每周一吃素, 从今天起吃素."""
+    flags = flags_of(told.own)
+    return (bool(flags & F.EVERY) or any(value.sort == "time" for value in told.values)) and not flags & (F.CHANGE | F.FROM)
 
 
 def _place_of(own: Sequence[Word], value: Value) -> int:
@@ -172,6 +186,8 @@ def _matched(template: Template, own: Sequence[Word], place: int) -> tuple[Value
             after = _literal(part, own, at)
             if after is None:
                 return None
+            if len(template.parts) == 1:
+                value = _value("thing", own, at, after)
             at = after
         else:
             end = _gap_end(template, index, own, at)
@@ -295,7 +311,7 @@ def _from_first_to_last(told: PartialClause, sort: str, inside: Sequence[Word], 
 
 def _parts_values(sort: str, word: Word) -> bool:
     """Whether a joining word parts values: 和 is inside many a name, and no word of a closed list has it."""
-    return word.sign or not word.cjk or bool(word.flags & F.JOIN) or sort not in _WITH_A_FORM
+    return word.sign or not word.cjk or bool(word.flags & F.JOIN) or sort not in FORMS
 
 
 def _through(told: PartialClause, first: Value, end: int) -> Value:
