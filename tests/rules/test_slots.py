@@ -36,6 +36,29 @@ def test_a_list_is_one_value(text: str, value: str) -> None:
 @pytest.mark.parametrize(
     ("text", "value"),
     [
+        ("My blood type is O positive.", "O positive"),
+        ("My blood type is AB negative like my mother's.", "AB negative"),
+        ("My parking spot's C03, they repainted the garage.", "C03"),
+        ("My laptop is a ThinkPad running Linux.", "ThinkPad"),
+        ("My wifi password is Tulip42 please remember", "Tulip42"),
+        ("我的血型是A型", "A型"),
+        ("我的血型是O型血。", "O型血"),
+        ("我的车牌号是沪A12345", "沪A12345"),
+        ("我的车牌是粤B·12345", "粤B·12345"),
+        ("我的车牌换成京A12345了", "京A12345"),
+        ("我的工位是A座3层。", "A座3层"),
+        ("我的手机是iPhone 15", "iPhone 15"),
+        ("我老板是Amy吗", ""),
+    ],
+)
+def test_the_value_of_an_attribute_is_not_cut_short(text: str, value: str) -> None:
+    """What is written together with a name or number belongs to it, and so do a word or two behind it."""
+    assert value == (slot(text) or ("", "", ""))[2]
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
         ("I live in Portland, Oregon.", "Portland"),
         ("I work at Norsk Data, a small company.", "Norsk Data"),
         ("I have a dog, mostly.", "dog"),

@@ -21,6 +21,9 @@ def texts(items):
         ("我爸的降压药是阿司匹林。", "我爸的降压药换成布洛芬了。"),
         ("我们 API 的 base path 是 /v2。", "我们API的base path改成/v3了。"),
         ("客户那边的对接人是柳岩。", "客户那边的对接人换成尤佳了。"),
+        ("My blood type is O positive.", "My blood type is O negative."),
+        ("我的车牌号是沪A12345。", "我的车牌号是京A12345。"),
+        ("我的血型是A型。", "我的血型是B型。"),
     ],
 )
 def test_a_correction_survives_and_the_old_value_stays_history(memory, clock, before, after):

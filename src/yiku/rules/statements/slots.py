@@ -20,6 +20,7 @@ from yiku.rules.text.words import Word, flags_of
 SCHEDULED = "scheduled"  # the predicate of what is arranged for a time
 MOST_WORDS = 12  # of a value
 MOST_IN_A_VALUE = 5  # words of one that is told of an attribute
+MOST_TRAILING = 2  # words behind a name that belong to it
 MOST_CHARS = 6  # of one that is written without spaces
 MOST_IN_A_LIST = 60  # words and signs of a list of values behind its first
 LONGEST_NAME = 8  # characters of a name that is written without spaces
@@ -476,7 +477,7 @@ def _given(told: PartialClause, noun: str, sort: str, after: Sequence[Word]) -> 
     start, near = after[0].start, after[min(3, len(after) - 1)].start
     for sorts in _EXACT.get(sort, (("amount", "name"),)):
         if exact := next((each for each in told.values if start <= each.start <= near and each.sort in sorts), None):
-            return exact
+            return exact if sort in _MEASURES else _uncut(told.text, exact, after, trails=sort not in _EXACT)
     if sort in ("time", "amount", "contact") or (sort in _NAMED and not after[0].cjk):
         return None
     inside: list[Word] = []
@@ -488,6 +489,35 @@ def _given(told: PartialClause, noun: str, sort: str, after: Sequence[Word]) -> 
     while inside and inside[-1].flags & F.LIGHT and not inside[-1].flags & F.POSSESSIVE:
         inside.pop()
     return _value("thing", inside, 0, len(inside)) if inside and _looks_like_a_value(told.text, noun, sort, inside) else None
+
+
+def _uncut(text: str, exact: Value, after: Sequence[Word], *, trails: bool) -> Value:
+    """
+    Return a name or number with what belongs to it: 沪A12345, O型, iPhone 15.
+
+    trails: a word or two behind a name belong to it, too: O positive
+    """
+    first = next(place for place, word in enumerate(after) if word.start >= exact.start)
+    end = next((place for place, word in enumerate(after) if word.start >= exact.end), len(after))
+    while first and not (after[first - 1].known or after[first - 1].sign) and _is_a_part(text, *after[first - 1 : first + 1]):
+        first -= 1
+    while end < len(after) and _is_plain(after[end]) and after[end].start == after[end - 1].end:
+        end += 1
+    last = end
+    while trails and exact.sort == "name" and last < len(after) and _is_plain(after[last]):
+        last += 1
+    end = last if last - end <= MOST_TRAILING else end
+    return exact if (after[first].start, after[end - 1].end) == (exact.start, exact.end) else _value(exact.sort, after, first, end)
+
+
+def _is_plain(word: Word) -> bool:
+    """Whether a word has no class that says what it does in a sentence; units may stand behind a letter: B座3层."""
+    return not (word.sign or word.inside) and (not word.flags or bool(word.flags & F.UNIT))
+
+
+def _is_a_part(text: str, before: Word, word: Word) -> bool:
+    """Whether an unknown word before a name or number begins it: nothing stands between them, or it has a capital inside."""
+    return before.end == word.start or text[before.start : before.end] != before.text
 
 
 def _looks_like_a_value(text: str, noun: str, sort: str, inside: Sequence[Word]) -> bool:

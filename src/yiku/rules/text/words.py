@@ -34,7 +34,7 @@ from yiku.rules.text.analyze import UNSPACED
 MANY_CHARS = 3  # a word must be longer to be looked up without the ending of its plural
 NAME_CHARS = (2, 3)  # characters of a name of a person, where no capitals tell it
 _SPACED = rf"(?:[a-z0-9]|(?![{UNSPACED}a-z0-9])[^\W_])+"
-_TOKEN = re.compile(rf"([{UNSPACED}]+)|({_SPACED}(?:(?:['._@/:+#\-]|(?<=\d),(?=\d\d\d(?!\d))){_SPACED})*[%+#]*)|(\S)")
+_TOKEN = re.compile(rf"([{UNSPACED}]+)|({_SPACED}(?:(?:['._@/:+#·\-]|(?<=\d),(?=\d\d\d(?!\d))){_SPACED})*[%+#]*)|(\S)")
 _RUN, _WORD = 1, 2  # groups of it
 
 
@@ -77,6 +77,10 @@ def words(folded: str, start: int, end: int, lexicon: Lexicon) -> list[Word]:
             found.append(Word(match.start(), match.end(), match[0], sign=True))
     _phrases(found, lexicon)
     for place, word in enumerate(found):
+        if len(word.text) == 1 and word.known and not word.cjk and word.text.isalpha():
+            beside = (each for each in found[max(0, place - 1) : place + 2] if each.cjk)
+            if any(each.end == word.start or each.start == word.end for each in beside):
+                word.flags, word.entry, word.known = 0, UNKNOWN, False  # A型: no article
         word.flags |= lexicon.marks.get(word.text, 0)
         if not word.known:
             word.flags |= _by_form(word, lexicon)
