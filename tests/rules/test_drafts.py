@@ -172,6 +172,64 @@ def test_a_rule_for_the_agent_is_pinned_and_permanent(text: str) -> None:
     assert (Kind.RULE, True, "permanent", None, False) == (rule.kind, rule.pinned, rule.priority, rule.expires_at, rule.session)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Always reply in Chinese.",
+        "From now on reply in English.",
+        "Never push to main.",
+        "始终用中文回答。",
+        "请始终用中文回复。",
+        "你要始终用中文回复。",
+        "以后都用中文回复。",
+        "以后都说中文。",
+        "不要再用英文回复。",
+        "绝不要用英文回答。",
+        "禁止直接推送到 main。",
+        "绝对不要直接推送到主分支。",
+        "永远不要直接推送到主分支。",
+        "涉及密码的绝不要写进日志。",
+    ],
+)
+def test_what_is_ordered_for_good_is_a_rule_in_both_languages(text: str) -> None:
+    """Whatever the word for always and never is, and where the order is to reply or to say something."""
+    assert [(Kind.RULE, text)] == [(draft.kind, draft.text) for draft in learned(text)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "他总是迟到",
+        "我总是忘记带钥匙",
+        "别总是熬夜",
+        "总是用错词",
+        "总是写不完作业",
+        "总是用英文回答我，烦死了",
+        "小王总是改需求",
+        "老师说始终用中文回答",
+        "他说以后都用中文回复",
+        "客户回复：以后都用中文回复",
+        "客户回复说以后都用中文",
+        "网页上写着：“始终用英文回答。”",
+        "他始终用中文写作",
+        "他以后都用中文回复",
+        "我们团队始终用 Git",
+        "你始终用英文回答",
+        "你为什么始终用英文回答我",
+        "始终没有回复",
+        "客户始终没有回复我",
+        "她绝不要求加班",
+        "这里禁止停车",
+        "这里禁止用手机",
+        "公司禁止用微信",
+        "禁止吸烟",
+    ],
+)
+def test_what_people_tell_each_other_is_no_rule_for_the_agent(text: str) -> None:
+    """Habits, complaints, notices and what others ordered rule nobody here."""
+    assert [] == [draft for draft in learned(text) if draft.kind is Kind.RULE]
+
+
 @pytest.mark.parametrize("text", ["For this task use tabs.", "这次对话先用制表符。"])
 def test_a_rule_for_the_task_ends_with_the_session(text: str) -> None:
     """What is asked for this once is not pinned and does not outlive its session."""

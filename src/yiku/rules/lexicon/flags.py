@@ -16,7 +16,7 @@ _NAMES = """
     number unit sort sort.event material.text material.fiction material.assistant material.noun mark.possessive mark.begun
     mark.and mark.part mark.day mark.between mark.currency ending.hour ending.ordinal names.first
     names.common inverted
-    standing.here mark.series
+    standing.here standing.opens mark.series
 """.split()
 BIT = {name: 1 << place for place, name in enumerate(_NAMES)}
 
@@ -44,7 +44,7 @@ SLIP = BIT["correct.slip"]
 SHIFT = BIT["change.moved"] | BIT["change.shifted"]
 CORRECT, CHANGE, END, RETRACT = BIT["correct"], BIT["change"], BIT["end"], BIT["retract"]
 TO_DO = BIT["remember.task"]
-FROM_NOW = BIT["standing.here"]
+FROM_NOW, OPENS = BIT["standing.here"], BIT["standing.opens"]
 REMEMBER, STANDING, FOR_THIS = BIT["remember"], BIT["standing"], BIT["standing.task"]
 BE, AUX, HAVE, MANY = BIT["verb.be"], BIT["verb.aux"], BIT["verb.have"], BIT["verb.many"]
 BUT = BIT["join.but"] | BIT["join.so"]

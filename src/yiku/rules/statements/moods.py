@@ -10,13 +10,18 @@ from itertools import pairwise
 from yiku.rules.lexicon import flags as F
 from yiku.rules.lexicon import lists
 from yiku.rules.statements.clause import AGENT, USER, Mood, Tense
-from yiku.rules.text.words import Word, flags_of
+from yiku.rules.text.words import Word, first_with, flags_of
 
 COLONS = frozenset(":：")
 _TELLS = F.VERB | F.REQUEST | F.TASK | F.REPORT | F.STANDING | F.SUPPOSE
 
 
-def mood_of(own: Sequence[Word], flags: int, subject: str, asks: bool, quoted: Sequence[tuple[int, int]]) -> Mood:
+def mood_of(own: Sequence[Word], flags: int, subject: str, asks: bool, quoted: Sequence[tuple[int, int]], *, orders: bool) -> Mood:
+    """
+    Return the mood of a clause.
+
+    orders: it is a standing order
+    """
     telling = next((word for word in own if word.flags & _TELLS), own[0])
     if any(left <= telling.start < right for left, right in quoted):
         return Mood.QUOTED
@@ -30,7 +35,8 @@ def mood_of(own: Sequence[Word], flags: int, subject: str, asks: bool, quoted: S
         return Mood.ASKED
     if lead & (F.REQUEST | F.ASKS_FIRST) or flags & F.REQUESTED:
         return Mood.REQUESTED
-    return Mood.QUOTED if flags & F.REPORT and subject != USER else Mood.ASSERTED
+    reports = flags & F.REPORT and subject != USER and not orders  # who orders a reply reports none
+    return Mood.QUOTED if reports else Mood.ASSERTED
 
 
 def tells_when(last: Word) -> bool:
@@ -87,7 +93,10 @@ def is_apart(before: Word, word: Word) -> bool:
 def order_in(own: Sequence[Word]) -> int | None:
     """Return the place of an imperative verb in a clause without a subject: use, 别用; None if there is none."""
     begins = 0
-    if not own[0].flags & (F.SPEAKER | F.MY | F.KIN) and own[0].cjk:  # the words before 一律 say when
+    if flags_of(own) & F.OPENS and not _opens(own):
+        return None
+    of_others = own[0].flags & (F.MY | F.KIN) or (own[0].flags & F.PERSON and not own[0].flags & F.YOU)
+    if own[0].cjk and not of_others:  # the words before 一律 say when
         begins = next((place for place, word in enumerate(own) if word.flags & F.STANDING), 0)
     for place, word in enumerate(own[begins:], begins):
         if word.flags & F.HAVE:
@@ -102,9 +111,21 @@ def order_in(own: Sequence[Word]) -> int | None:
     return None
 
 
+def _opens(own: Sequence[Word]) -> bool:
+    """Whether an order begins with the word that makes it one: 始终用中文; not 公司禁止用微信, 始终没用过, 你始终用英文."""
+    place = first_with(own, F.OPENS)
+    before, behind = own[:place], own[place + 1 :]
+    if not all(word.flags & (F.STANDING | F.REQUEST | F.OUGHT | F.YOU) for word in before):
+        return False
+    told = flags_of(before) & F.YOU and not flags_of(before) & F.OUGHT
+    return not told and not any(word.flags & F.DENY and not word.flags & F.OUGHT for word in behind[:1])
+
+
 def is_told_the_agent(own: Sequence[Word], subject: str) -> bool:
     """Whether the clause is a standing order to the agent: you should, 你以后要."""
     flags = flags_of(own)
+    if flags & F.OPENS and not _opens(own):
+        return False
     ruled = (
         subject == AGENT and bool(flags & F.STANDING) and bool(flags & (F.OUGHT | F.TASK)) and not flags & (F.WAS | F.ONCE | F.CAN)
     )

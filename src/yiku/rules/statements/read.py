@@ -106,7 +106,14 @@ def _clauses(text: str, found: Sequence[Word], sentence: Sentence, lexicon: Lexi
         if named is None and place and subject != AGENT and flags_of(lead) & F.WHO:
             subject = whom_it_follows(text, parts[place - 1], discourse)  # my grandma, who turned 75
         leads_on = text[own[-1].end : own[-1].end + 1] in COLONS
-        mood = mood_of(own, flags, subject, sentence.asks and place == len(parts) - 1, [*discourse.quoted, discourse.led])
+        mood = mood_of(
+            own,
+            flags,
+            subject,
+            sentence.asks and place == len(parts) - 1,
+            [*discourse.quoted, discourse.led],
+            orders=order is not None and not flags_of(own[:order]) & F.REPORT,
+        )
         others = bool((named is not None and subject != USER) or flags & F.KIN)
         reports = bool(flags & F.REPORT and (others or leads_on))
         mood, carried = _within(carried, part, mood, in_jest=place <= jest, reports=reports, named=named is not None)
