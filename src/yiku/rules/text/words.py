@@ -78,8 +78,8 @@ def words(folded: str, start: int, end: int, lexicon: Lexicon) -> list[Word]:
     _phrases(found, lexicon)
     for place, word in enumerate(found):
         if len(word.text) == 1 and word.known and not word.cjk and word.text.isalpha():
-            beside = (each for each in found[max(0, place - 1) : place + 2] if each.cjk)
-            if any(each.end == word.start or each.start == word.end for each in beside):
+            neighbours = (each for each in found[max(0, place - 1) : place + 2] if each.cjk)
+            if any(each.end == word.start or each.start == word.end for each in neighbours):
                 word.flags, word.entry, word.known = 0, UNKNOWN, False  # A型: no article
         word.flags |= lexicon.marks.get(word.text, 0)
         if not word.known:
