@@ -24,6 +24,13 @@ def texts(items):
         ("My blood type is O positive.", "My blood type is O negative."),
         ("我的车牌号是沪A12345。", "我的车牌号是京A12345。"),
         ("我的血型是A型。", "我的血型是B型。"),
+        ("My height is 5 ft 10.", "My height is 5 ft 11."),
+        ("My height is 1 m 75.", "My height is 1 m 80."),
+        ("My weight is 11 stone 4.", "My weight is 11 stone 5."),
+        ("My commute is 1 hour 20 minutes.", "My commute is 1 hour and 30 minutes."),
+        ("我身高1米75。", "我身高1米80。"),
+        ("我身高一米七五。", "我身高一米八。"),
+        ("我通勤1小时20分钟。", "我通勤1小时40分钟。"),
     ],
 )
 def test_a_correction_survives_and_the_old_value_stays_history(memory, clock, before, after):
@@ -37,6 +44,21 @@ def test_a_correction_survives_and_the_old_value_stays_history(memory, clock, be
     assert (outcome.memory.id, clock.now) == (memory.get(old.id).superseded_by, outcome.memory.created_at)
     assert isinstance(memory.remember(after), Confirmed)
     assert [before, after] == [version.content for version in memory.history(outcome.memory.id)]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "value"),
+    [
+        ("My height is 5 ft 10.", "No, it's 5 ft 11.", "5 ft 11"),
+        ("我身高1米75。", "不对，是1米80。", "1米80"),
+    ],
+)
+def test_a_correction_of_an_amount_in_two_units_keeps_both(memory, before, after, value):
+    """What is corrected next in the talk is the whole amount, not its first unit."""
+    memory.record_turn("user", before)
+    memory.record_turn("user", after)
+
+    assert [value] == [item.object for item in memory.get_all()]
 
 
 @pytest.mark.spec("S3-04")

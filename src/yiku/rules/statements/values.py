@@ -8,9 +8,12 @@ from collections.abc import Iterator, Sequence
 
 from yiku.rules.lexicon import flags as F
 from yiku.rules.statements.clause import Value
+from yiku.rules.text.analyze import fold
 from yiku.rules.text.words import Word
+from yiku.rules.values import measures
 
 HOUR_CHARS = 2  # of a number behind `at`, which is an hour then
+MOST_OF_AN_AMOUNT = 8  # words of one behind its first unit
 _INSIDE_TIME = frozenset("-/:,")
 
 
@@ -26,7 +29,7 @@ def _values(text: str, part: Sequence[Word]) -> Iterator[Value]:
         if (word.flags & (F.TIME | F.NUMBER) and not word.flags & F.BE) or word.text[0].isdigit() or word.flags & F.CURRENCY:
             if (end := _time_until(part, place)) > place:
                 yield _value("time", part, place, end)
-            elif (end := _amount_until(part, place)) > place:
+            elif (end := _amount_until(text, part, place)) > place:
                 hour = (
                     place
                     and part[place - 1].flags & F.CLOCK
@@ -98,8 +101,8 @@ def _is_counted(part: Sequence[Word], place: int) -> bool:
     return place < len(part) and bool(part[place].flags & F.UNIT) and not part[place].flags & (F.TIME | F.PART_OF_TIME)
 
 
-def _amount_until(part: Sequence[Word], place: int) -> int:
-    """Return the end of an amount that begins here: a number with its unit."""
+def _amount_until(text: str, part: Sequence[Word], place: int) -> int:
+    """Return the end of an amount that begins here: a number with its unit, or several of them (1米75, 5 ft 10)."""
     end = place + 1 if part[place].flags & F.CURRENCY else place
     if end >= len(part) or not is_number(part[end]):
         return place
@@ -111,6 +114,10 @@ def _amount_until(part: Sequence[Word], place: int) -> int:
         return end + 2
     while end < len(part) and part[end].flags & F.UNIT:
         end += 1
+    behind = part[end : end + MOST_OF_AN_AMOUNT]
+    if any(map(is_number, behind[:2])):  # behind a unit, or a joining word
+        last = measures.quantity_end(fold(text[part[place].start : behind[-1].end]))
+        end += sum(len(fold(text[part[place].start : word.end])) <= last for word in behind)
     return end
 
 

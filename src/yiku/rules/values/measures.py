@@ -32,6 +32,8 @@ _NUMBER = re.compile(r"\d+(?:,\d{3})*(?:\.\d+)?|\d{1,3}(?:\.\d{3})+,\d{1,2}|\d+,
 _CLOCK = re.compile(r"(\d{1,2}):(\d\d)(?::\d\d)?")
 _LONG = 3  # letters; "a mile" is an amount, "a bar" is none
 _WITH_DECIMALS = frozenset(("1 m", "1 cny"))  # what may follow with its decimals: 一米七五, 两块五
+# A lone number behind the first unit is one of the second, of which so many make the first: 5 ft 10, 11 stone 4, 1 hour 20.
+_SMALLER = {"~0.3048 m": ("~0.0254 m", 12), "~6350.29 g": ("~453.592 g", 14), "3600 s": ("60 s", 60)}
 MOST_DIGITS = 15  # of a number; more are an id
 COUNTED = "*"  # behind the number of what is only counted: 16台, 7 people
 _YEAR_S = 365 * 86_400
@@ -222,6 +224,13 @@ def amount(pieces: Sequence[Piece], at: int, _: datetime | None) -> Read | None:
     return token(quantity, unit) + (f" {COUNTED}" if counted else ""), end + counted
 
 
+def quantity_end(text: str) -> int:
+    """Return the end of the amount that a folded text begins with, all its units with it (1米75, 5 ft 10); 0 if there is none."""
+    pieces = scan(text)
+    found = _quantity(pieces, 0) if pieces else None
+    return pieces[found[2] - 1].end if found and found[1] else 0
+
+
 def _quantity(pieces: Sequence[Piece], at: int) -> tuple[float, str, int] | None:
     """Parse a quantity: its size, its sort and its end."""
     if (times := says(pieces, at, "count")) is not None:
@@ -248,9 +257,10 @@ def _quantity(pieces: Sequence[Piece], at: int) -> tuple[float, str, int] | None
 
 
 def _more(pieces: Sequence[Piece], at: int, unit: str) -> tuple[float, str, int] | None:
-    """Parse what is added to an amount: 30 minutes to two hours, the decimals of 一米七五."""
+    """Parse what is added to an amount: 30 minutes to two hours, 10 inches to 5 ft, the decimals of 一米七五."""
     factor, sort = _unit(unit)
-    found = number(pieces, past(pieces, at, "and"))
+    start = past(pieces, at, "and")
+    found = number(pieces, start)
     if found is None:
         return None
     quantity, end = found
@@ -260,8 +270,25 @@ def _more(pieces: Sequence[Piece], at: int, unit: str) -> tuple[float, str, int]
         return (quantity * less, following, end + 1) if other == sort and less < factor and sort != "times" else None
     if quantity < 1:
         return quantity * factor, unit, end
-    decimals = unit in _WITH_DECIMALS and pieces[at - 1].cjk and pieces[at].start == pieces[at - 1].end
-    return (float(f"0.{quantity:.0f}") * factor, "", end) if decimals else None
+    if start > at or not _ends_amount(pieces, end):
+        return None
+    if unit in _WITH_DECIMALS and _joins_decimals(pieces, at):
+        digits = "".join(piece.reads["number"] for piece in pieces[at:end])
+        return float(f"0.{digits if digits.isdecimal() else round(quantity)}") * factor, "", end
+    less_unit, most = _SMALLER.get(unit, ("", 0))
+    return (quantity * _unit(less_unit)[0], "", end) if quantity < most else None
+
+
+def _joins_decimals(pieces: Sequence[Piece], at: int) -> bool:
+    """Whether a number behind a unit is its decimals: right behind it in Chinese, two digits in English (1 m 75)."""
+    return pieces[at].start == pieces[at - 1].end if pieces[at - 1].cjk else len(pieces[at].text) == 2
+
+
+def _ends_amount(pieces: Sequence[Piece], at: int) -> bool:
+    """Whether a lone number before this place counts nothing: 5 ft 10 tall, not 5 ft 10 monitors."""
+    if at == len(pieces) or not pieces[at].text[0].isalnum() or not {"dropped", "and"}.isdisjoint(pieces[at].reads):
+        return True
+    return pieces[at].cjk and {"counted", "counter"}.isdisjoint(pieces[at].reads)
 
 
 def _unit(unit: str) -> tuple[float, str]:
