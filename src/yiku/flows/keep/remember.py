@@ -246,7 +246,17 @@ def decide(
     if confirms is not None:  # what it takes the place of does not stand in its way
         same, rivals = ([row for row in rows if row.n != confirms.n] for rows in (conflicts.same, conflicts.rivals))
         conflicts = replace(conflicts, same=same, rivals=rivals)
-    return conflicts.expect, conflict.decide(new, conflicts, split_id=handle.new_id())
+    decision = conflict.decide(new, conflicts, split_id=handle.new_id())
+    if decision.source_for is not None and new.tags and new.method == conflict.TOLD:
+        decision = _with_tags(handle, new, decision, decision.source_for)
+    return conflicts.expect, decision
+
+
+def _with_tags(handle: Handle, new: SemanticMemory, decision: conflict.Decision, known: SemanticMemory) -> conflict.Decision:
+    """Add the tags of a repetition to those of the statement that it confirms."""
+    tags = tuple(dict.fromkeys((*handle.store.with_details([known])[0].tags, *new.tags)))
+    updates = ((row, {**columns, "tags": tags} if row.n == known.n else columns) for row, columns in decision.updates)
+    return replace(decision, updates=tuple(updates))
 
 
 def ordered_after(row: SemanticMemory, new: SemanticMemory) -> SemanticMemory:
@@ -467,7 +477,7 @@ def _optional(handle: Handle, details: Mapping[str, Any], now: datetime, said_at
         )
     if "ttl_days" in take:
         take["auto_delete_at"] = now + timedelta(days=take["ttl_days"])
-    elif "expires_at" not in take and "until_session" not in take.get("metadata", {}):  # what is for a session ends with it
+    elif "expires_at" not in take and retention.UNTIL_SESSION not in take.get("metadata", {}):  # what is for a session ends with it
         days = retention.PRIORITY_DAYS.get(take.get("priority", "permanent"))
         take |= {"expires_at": max(said_at, now - retention.DAY) + days * retention.DAY} if days else {}
     return take

@@ -64,7 +64,10 @@ def confirm(handle: Handle, id: str) -> Outcome:
         return _as_statement(handle, memory)
     if memory.flag:
         _resolve_conflict(handle, memory)
-    return remember(handle, memory.content, {**_slot(memory), "kind": memory.kind, "said_at": handle.now()})  # type: ignore[typeddict-item]
+    now = handle.now()
+    ends = [end for end in (memory.expires_at, memory.auto_delete_at) if end is not None and end > now]
+    details = {**_slot(memory), "kind": memory.kind, "said_at": now, "expires_at": min(ends, default=None)}
+    return remember(handle, memory.content, details)  # type: ignore[arg-type]
 
 
 def reject(handle: Handle, id: str) -> Forgotten:

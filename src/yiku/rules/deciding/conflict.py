@@ -19,6 +19,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
+from yiku.rules.deciding import retention
 from yiku.rules.statements import keys
 from yiku.rules.text.analyze import normal
 from yiku.rules.text.sentences import STOPS
@@ -28,6 +29,7 @@ from yiku.types import Cardinality, Confirmed, ConflictSet, Flagged, New, Past, 
 CONFIDENCE_STEP = 0.5  # of what is missing to 1, by each confirmation
 CONFLICT = "conflict"
 VERSION = "version"
+TOLD = "told"  # the method of what somebody stored outright
 Update = tuple[SemanticMemory, Mapping[str, Any]]  # a row as it is, and the columns that change
 _BETWEEN = re.compile(r"[\s，。！；：、…]+")
 _AROUND = ".,;:!?~\"'“”‘’「」『』()"
@@ -96,7 +98,7 @@ def _expired(known: SemanticMemory, new: SemanticMemory) -> bool:
 
 
 def confirmation(known: SemanticMemory, new: SemanticMemory) -> dict[str, Any]:
-    """Return the columns that change when a statement is repeated: its confidence rises."""
+    """Return the columns that change when a statement is repeated: its confidence rises, and its end is the later one."""
     said_at = min(known.said_at, new.said_at)
     columns: dict[str, Any] = {
         "confidence": known.confidence + (1 - known.confidence) * CONFIDENCE_STEP,
@@ -105,7 +107,9 @@ def confirmation(known: SemanticMemory, new: SemanticMemory) -> dict[str, Any]:
     }
     if said_at < known.said_at:
         columns |= {"said_at": said_at, "valid_from": min(known.valid_from, new.valid_from)}
-    return columns
+    if new.pinned and not known.pinned and new.method == TOLD:
+        columns["pinned"] = True
+    return columns | retention.retold(known, new)
 
 
 def confirm(new: SemanticMemory, known: SemanticMemory) -> Decision:

@@ -3,7 +3,7 @@ Compute when a memory expires: from its kind, priority and session, the times gi
 
 What was said decides, in this order: a time, that it is for one session, a priority, the kind. Nothing permanent has an
 end. A rule for one task ends a day after the session in which it was said; a rule of behaviour never does, and is
-pinned. What is used before it ends lives longer (`renewed`).
+pinned. What is used before it ends lives longer (`renewal`); what is said again keeps the later end (`retold`).
 """
 
 from __future__ import annotations
@@ -12,13 +12,15 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
-from yiku.types import Kind, Priority, SemanticMemory
+from yiku.rules.learning import durations
+from yiku.types import Kind, Origin, Priority, SemanticMemory
 
 DAY = timedelta(days=1)
 PRIORITY_DAYS: Mapping[Priority, int] = {"transient": 1, "short_term": 3, "long_term": 30}  # S2's; permanent has no end
 ERROR_DAYS = 7  # S2: a lesson; one that is used in that time lives on like what is long_term
 LASTING = frozenset((Kind.PREFERENCE, Kind.RULE, Kind.SKILL, Kind.PERSONA_TRAIT))  # S2: permanent where nothing is said
 RENEWED: frozenset[Priority] = frozenset(("short_term", "long_term"))  # by each use
+UNTIL_SESSION = "until_session"  # in the metadata of what is for one session
 AFTER_SESSION = DAY  # a rule for a task outlives its session by so much
 
 
@@ -59,6 +61,29 @@ def until(
     if priority is None:
         return Retention("long_term", now + ERROR_DAYS * DAY) if kind is Kind.ERROR else Retention(None)
     return Retention(priority, now + PRIORITY_DAYS[priority] * DAY)
+
+
+def retold(known: SemanticMemory, new: SemanticMemory) -> dict[str, Any]:
+    """
+    The columns that change when a user says a memory again: the later end holds, and none where the new telling has none.
+
+    A new telling whose own words have an end (tomorrow, for now) has that; what is for a session ends with it.
+    """
+    end = _end(known)
+    if end is None or new.origin is not Origin.USER or new.said_at < known.confirmed_at or UNTIL_SESSION in new.metadata:
+        return {}
+    if (new_end := _end(new)) is not None:
+        later = {name: getattr(new, name) for name in ("expires_at", "auto_delete_at", "ttl_days", "priority")}
+    else:
+        new_end = durations.named_end(new.content, new.kind, new.said_at)
+        later = {"expires_at": new_end, "auto_delete_at": None, "ttl_days": None}
+        later |= {} if new_end else {"priority": new.priority}
+    return later if new_end is None or new_end > end else {}
+
+
+def _end(memory: SemanticMemory) -> datetime | None:
+    """Return from when on a memory is no longer recalled."""
+    return min(filter(None, (memory.expires_at, memory.auto_delete_at)), default=None)
 
 
 def renewal(memory: SemanticMemory, used_at: datetime) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from yiku.rules.learning import importance
 from yiku.rules.lexicon import lists
 from yiku.rules.text.folding import folded
 from yiku.rules.values import when
+from yiku.types import Kind
 from yiku.types.learning import Priority
 
 MIDDLING = (0.35, 0.70)  # the weight from which, and up to which, a named time counts
@@ -45,6 +46,17 @@ def of(text: str, said_at: datetime) -> tuple[Priority, datetime | None]:
             if lists.has(small, says):
                 return priority, said_at + span
     return ("short_term", said_at + LIGHT) if weight < MIDDLING[0] else ("permanent", None)
+
+
+def named_end(text: str, kind: Kind, said_at: datetime) -> datetime | None:
+    """Return when the words of a statement end, whatever it weighs: for now, tomorrow, the date of an event; None if they name no end."""
+    small = folded(text[: importance.LOOKED_AT])
+    if lists.has(small, "clock.hold.ever"):
+        return None
+    spans = ((BRIEF, "clock.hold.hours"), (SHORT, "clock.hold.days"), *((span, says) for span, _, says in _NAMED))
+    ends = [said_at + span for span, says in spans if lists.has(small, says)]
+    over = end_of(text, said_at) if kind is Kind.EVENT else None
+    return max([*ends, *([over] if over else [])], default=None)
 
 
 def end_of(plan: str, said_at: datetime) -> datetime | None:
