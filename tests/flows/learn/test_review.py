@@ -150,3 +150,71 @@ def test_only_what_is_live_can_be_judged(memory, verb):
             getattr(memory, verb)(id)
 
     assert before == memory.admin.stats()
+
+
+MASCOTS = pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (("Our mascot is a badger.", "badger"), ("Our mascot is an otter.", "otter")),
+        (("我们的吉祥物是獾。", "獾"), ("我们的吉祥物是水獭。", "水獭")),
+    ],
+)
+
+
+def contradicting(memory, *statements):
+    return [memory.remember(text, predicate="mascot", object=value).memory.id for text, value in statements]
+
+
+def flags(memory):
+    return {item.id: (item.flag, item.flagged_with) for item in memory.get_all()}
+
+
+@MASCOTS
+def test_undoing_a_confirmation_brings_the_contradicted_back(memory, one, other):
+    """The operation that `confirm` names takes back all that it did: both are live, flagged, and in the list again."""
+    ids = contradicting(memory, one, other)
+    before = flags(memory)
+    outcome = memory.confirm(ids[0])
+
+    assert {ids[0]: (None, ())} == flags(memory)
+
+    undone = memory.admin.undo(outcome.operation)
+
+    assert before == flags(memory)
+    assert ["conflict", "conflict"] == [each.why for each in memory.admin.review()]
+
+    memory.admin.undo(undone.operation)
+
+    assert {ids[0]: (None, ())} == flags(memory)
+
+
+@MASCOTS
+def test_restoring_what_was_rejected_flags_both_again(memory, one, other):
+    """Either can be confirmed then, and archives the other."""
+    ids = contradicting(memory, one, other)
+    before = flags(memory)
+    memory.reject(ids[0])
+    back = memory.restore(ids[0])
+
+    assert before == flags(memory)
+
+    memory.admin.undo(back.operation)
+
+    assert {ids[1]: (None, ())} == flags(memory)
+
+    memory.restore(ids[0])
+    memory.confirm(ids[1])
+
+    assert {ids[1]: (None, ())} == flags(memory)
+
+
+@MASCOTS
+def test_what_comes_back_alone_contradicts_nothing(memory, one, other):
+    """Where what it contradicted was forgotten meanwhile, it comes back without a flag."""
+    ids = contradicting(memory, one, other)
+    memory.reject(ids[0])
+    memory.forget(ids[1])
+    memory.restore(ids[0])
+
+    assert {ids[0]: (None, ())} == flags(memory)
+    assert [] == memory.admin.review()

@@ -68,7 +68,7 @@ def restore(handle: Handle, id: str) -> Forgotten:
     """
     Restore a forgotten, retracted or archived memory with its line, or a forgotten turn.
 
-    Of its slot the later said is live.
+    Of its slot the later said is live. It is flagged with what it contradicted before, where that is live.
     """
 
     def attempt() -> Forgotten:
@@ -89,9 +89,14 @@ def restore(handle: Handle, id: str) -> Forgotten:
             updates: list[conflict.Update] = [(row, {"state": State.CANDIDATE, "reason": None}) for row in unsaid]
         else:
             updates = conflict.rejoin(back, present)
+        rivals = [] if unsaid else _rivals(handle, updates)
+        updates = [
+            *((row, {**columns, **_flags(row, columns, rivals)}) for row, columns in updates),
+            *_flagged_again(rivals, updates),
+        ]
         updates = [(row, {**columns, **_without_end(row, handle)}) for row, columns in updates]
         changes = [UpdateMemory(memory.n, columns, index_tokens(memory)) for memory, columns in updates]
-        expect = _unchanged([*back, *present])
+        expect = _unchanged([*back, *present, *rivals])
         done = handle.store.apply(handle.writes(), changes, handle.cause("restore"), expect)
         return Forgotten(tuple(back), (), done.transaction)
 
@@ -159,6 +164,34 @@ def clear_flags(handle: Handle, gone: Sequence[SemanticMemory]) -> list[conflict
     rivals = handle.store.memories(handle.own(), Memories(ids=sorted(named), states=(State.ACTIVE,))) if named else []
     left = [(rival, tuple(id for id in rival.flagged_with if id not in ids)) for rival in rivals]
     return [(rival, {"flagged_with": rest, "flag": rival.flag if rest else None}) for rival, rest in left]
+
+
+def _rivals(handle: Handle, updates: Sequence[conflict.Update]) -> list[SemanticMemory]:
+    """Return the live memories that those which come back contradict."""
+    named = {id for row, columns in updates if _comes_back(row, columns) for id in row.flagged_with}
+    return handle.store.memories(handle.own(), Memories(ids=sorted(named), states=(State.ACTIVE,), current=True)) if named else []
+
+
+def _comes_back(row: SemanticMemory, columns: Mapping[str, Any]) -> bool:
+    return row.state is not State.ACTIVE and columns.get("superseded_by", row.superseded_by) is None
+
+
+def _flags(row: SemanticMemory, columns: Mapping[str, Any], rivals: Sequence[SemanticMemory]) -> Mapping[str, Any]:
+    """Return the flag of a memory that comes back: with the rivals that are live, none without any."""
+    if not row.flag or not _comes_back(row, columns):
+        return {}
+    live = tuple(rival.id for rival in rivals if rival.id in row.flagged_with)
+    return {"flagged_with": live, "flag": row.flag if live else None}
+
+
+def _flagged_again(rivals: Sequence[SemanticMemory], updates: Sequence[conflict.Update]) -> list[conflict.Update]:
+    """Return the changes that flag rivals with what comes back (the reverse of `clear_flags`)."""
+    back = [row for row, columns in updates if _comes_back(row, columns)]
+    named = [(rival, [row.id for row in back if rival.id in row.flagged_with]) for rival in rivals]
+    return [
+        (rival, {"flag": conflict.CONFLICT, "flagged_with": tuple(dict.fromkeys((*rival.flagged_with, *ids)))})
+        for rival, ids in named
+    ]
 
 
 def _present(handle: Handle, memory: SemanticMemory) -> list[SemanticMemory]:

@@ -63,6 +63,7 @@ def confirm(handle: Handle, id: str) -> Outcome:
     if memory.state is State.CANDIDATE or memory.standing is Standing.BELIEF:
         return _as_statement(handle, memory)
     if memory.flag:
+        handle = replace(handle, run=f"confirm {handle.new_id()}")  # one undo takes back all of it
         _resolve_conflict(handle, memory)
     now = handle.now()
     ends = [end for end in (memory.expires_at, memory.auto_delete_at) if end is not None and end > now]
