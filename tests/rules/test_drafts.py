@@ -460,6 +460,48 @@ def test_a_plan_is_over_a_day_after_its_date(text: str, day: int) -> None:
     assert draft.expires_at and datetime(2026, 6, day, tzinfo=UTC) + durations.GRACE == draft.expires_at
 
 
+@pytest.mark.parametrize(
+    ("text", "predicate"),
+    [
+        ("My anniversary is June 5.", "anniversary"),
+        ("Our wedding anniversary is on June 5.", "wedding anniversary"),
+        ("My check-up is every year on June 5.", None),
+        ("My checkup is on June 5 every year.", None),
+        ("我的纪念日是6月5日。", "anniversary"),
+        ("我的结婚纪念日是6月5日。", "wedding anniversary"),
+        ("我结婚纪念日是6月5日。", "wedding anniversary"),
+        ("我的体检每年6月5日。", None),
+        ("我每年6月5日体检。", None),
+    ],
+)
+def test_what_comes_back_each_year_has_no_end(text: str, predicate: str | None) -> None:
+    """An anniversary, or a check-up of every year, is no event that is over once its next day is."""
+    draft = one(text)
+
+    assert (Kind.FACT, None, "permanent") == (draft.kind, draft.expires_at, draft.priority)
+    assert predicate == (draft.slot.predicate if draft.slot else None)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "My anniversary dinner is on June 5.",
+        "My birthday party is on June 5.",
+        "My birthday dinner is on June 5.",
+        "My check-up is on June 5.",
+        "我的纪念日晚饭是6月5日。",
+        "我的生日会是6月5日。",
+        "我的生日晚饭是6月5日。",
+        "我的体检是6月5日。",
+    ],
+)
+def test_a_party_on_such_a_day_is_an_event(text: str) -> None:
+    """What is arranged for one anniversary or birthday is over a day after it, and is not the anniversary."""
+    draft = one(text)
+
+    assert (Kind.EVENT, datetime(2026, 6, 6, tzinfo=UTC) + durations.GRACE, None) == (draft.kind, draft.expires_at, draft.slot)
+
+
 @pytest.mark.spec("S2-45", "S2-46", "S2-47")
 @pytest.mark.parametrize(
     ("text", "days"),

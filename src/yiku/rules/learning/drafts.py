@@ -188,13 +188,17 @@ def _stated(text: str, clause: Clause, said_at: datetime, speaker: str | None, n
 
 
 def _arranged(text: str, clause: Clause, said_at: datetime) -> Draft | None:
-    """Draft an appointment in the future."""
+    """Draft an appointment in the future; what recurs (every year on June 5) is a lasting fact."""
     if clause.hedged or clause.denied or clause.possible or clause.tense is Tense.PAST or not clause.event:
         return None
     if clause.subject != USER or not stored.is_of_somebody(clause) or not any(value.dated for value in clause.values):
         return None
     arranged = _draft(text, clause, said_at, Kind.EVENT, None)
-    return arranged if arranged.expires_at is not None else None
+    if arranged.expires_at is None:
+        return None
+    return (
+        replace(_draft(text, clause, said_at, Kind.FACT, None), priority="permanent", expires_at=None) if clause.habit else arranged
+    )
 
 
 def _draft(text: str, clause: Clause, said_at: datetime, kind: Kind, slot: Slot | None) -> Draft:

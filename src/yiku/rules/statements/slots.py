@@ -412,7 +412,7 @@ def _attributes(told: PartialClause, lexicon: Lexicon) -> Iterator[Slot]:
         ends = next((n for n, each in enumerate(rest) if not each.inside), len(rest))  # of a noun of several words
         before, between = own[heading:place], rest[ends : max(verb, ends)]
         told_by = between[:-1] if between and between[-1].flags & (F.AUX | F.HAVE) else between  # the limit has gone up
-        if any(each.entry.has for each in between) or flags_of([*before, *told_by]) & F.VERB:
+        if any(each.entry.has or each.flags & F.EVENT for each in between) or flags_of([*before, *told_by]) & F.VERB:
             continue
         value = _with_list(told, _given(told, noun, sort, own[place + verb + 2 :]))
         if value is not None and _says_which(told, before, between, sort, beside=verb < 0 or rest[verb].sign):
