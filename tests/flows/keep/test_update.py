@@ -59,11 +59,36 @@ def test_what_is_noted_changes_in_place(memory, clock):
 
 
 def test_the_same_text_changes_in_place(memory):
-    """A text that says the same adds no version."""
+    """The text that it has adds no version."""
     kept = memory.remember("I live in Oslo").memory
-    changed = memory.update(kept.id, "i live in oslo!", importance=0.9)
+    changed = memory.update(kept.id, " I live in Oslo ", importance=0.9)
 
     assert (kept.id, 0.9, 1) == (changed.id, changed.importance, len(memory.history(kept.id)))
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("I live in Oslo.", "I live in OSLO."),
+        ("The build uses make.", "The build uses Make."),
+        ("The file is .env", "The file is env"),
+        ("My name is us", "My name is US"),
+        ("The pump is broken.", "The pump is broken"),
+        ("门牌号是１２", "门牌号是12"),
+        ("我住在oslo。", "我住在Oslo。"),
+        ("我喜欢喝茶。", "我喜欢喝茶"),
+    ],
+)
+def test_another_spelling_is_a_new_version(memory, before, after):
+    """Case, width and punctuation change where somebody asks for it; one undo takes it back, and saying it again confirms it."""
+    kept = memory.remember(before).memory
+    changed = memory.update(kept.id, after)
+
+    assert [after] == texts(memory.get_all())
+    assert [before, after] == texts(memory.history(changed.id))
+    memory.admin.undo(memory.admin.journal(limit=1)[0].transaction)
+    assert [before] == texts(memory.get_all())
+    assert "confirmed" == memory.remember(after).kind
 
 
 def test_a_slot_held_by_another_is_refused(memory):

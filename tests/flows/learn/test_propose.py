@@ -105,6 +105,22 @@ def test_a_corrected_candidate_stays_one(memory):
     assert [second.id] == [hit.id for hit in memory.agent.unconfirmed("where is the office?")]
 
 
+@pytest.mark.parametrize(
+    ("before", "after"), [("The build uses make.", "The build uses Make."), ("门牌号是１２。", "门牌号是12。")]
+)
+def test_an_agent_corrects_the_spelling(memory, before, after):
+    """The same words claim nothing new: they need no turn of the user, and make no candidate a fact."""
+    told, waits = memory.remember(before).memory, memory.agent.propose(f"{before[:-1]} 7.").memory
+    done = memory.agent.amend(told.id, after)
+    second = memory.agent.amend(waits.id, f"{after[:-1]} 7.").memory
+
+    assert ("replaced", [before, after]) == (done.kind, [one.content for one in memory.history(told.id)])
+    assert (told.said_at, told.origin) == (done.memory.said_at, done.memory.origin)
+    assert (f"{after[:-1]} 7.", State.CANDIDATE, waits.origin) == (second.content, second.state, second.origin)
+    assert {after, second.content} == {one.content for one in memory.get_all()}
+    assert () == memory.admin.check().problems
+
+
 def test_tags_and_metadata_change_in_place(memory):
     """What is noted about a memory changes without a new version; nothing else can be set."""
     told = memory.remember("The office is in Bergen.", tags=["work"]).memory

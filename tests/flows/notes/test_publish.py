@@ -135,6 +135,20 @@ def test_a_changed_line_is_a_correction(filled, page, home):
     assert "Oslo" in filled.recall("Where do I live?")[0].text
 
 
+@pytest.mark.parametrize(
+    ("before", "after"), [("I live in Oslo.", "I live in OSLO."), ("我喜欢喝茶。", "我喜欢喝茶！"), ("喝茶。", "喝茶")]
+)
+def test_a_line_in_another_spelling_is_a_correction(filled, page, before, after):
+    """What changed only in case, width or punctuation stands on the page and in memory as it was written."""
+    edit(page, (before, after))
+    done = report(filled)
+
+    assert any(after in text for text in done.changed)
+    assert any(after in text for text in in_use(filled)) and not any(before in text for text in in_use(filled))
+    assert after in page.read_text() and before not in page.read_text()
+    assert report(filled).action == "unchanged"
+
+
 @pytest.mark.spec("S4-14")
 def test_a_new_line_is_remembered_as_its_section_says(filled, page):
     edit(page, ("## Preferences", "* Use metric units.\n\n## Preferences"))

@@ -1,8 +1,8 @@
 """
 Update a statement by id: a new text becomes a new version, other details change in place.
 
-With a new text it gets a new version, said now, in the same line; the old one stays as history. Without
-one, what is noted about it (tags, importance, expiry …) changes in place, and the journal keeps what was.
+With a new text, be it in other case or punctuation only, it gets a new version, said now, in the same line; the old one stays as
+history. Without one, what is noted about it (tags, importance, expiry …) changes in place, and the journal keeps what was.
 """
 
 from __future__ import annotations
@@ -37,17 +37,26 @@ INHERITED = (
     "relations",
     "external_id",
 )
+PROVENANCE = tuple("state standing origin trust method sources said_at confirmed_at valid_from place".split())
 
 
-def update(handle: Handle, id: str, text: str | None, details: Mapping[str, Any]) -> SemanticMemory:
-    """Update a memory's text or details; an older version's id means the current one."""
+def update(
+    handle: Handle, id: str, text: str | None, details: Mapping[str, Any], *, keep_provenance: bool = False
+) -> SemanticMemory:
+    """
+    Update a memory's text or details; an older version's id means the current one.
+
+    keep_provenance: the new version is from where the old one is; for the same words in another spelling
+    """
     if text is None and not details:
         raise InvalidInput("update needs a text or something to change")
     admit(handle, details)
 
     def attempt() -> SemanticMemory:
         row = _live(handle, find_memory(handle, id, handle.own()))
-        return _in_place(handle, row, details) if text is None else _new_version(handle, row, text, details)
+        if text is None:
+            return _in_place(handle, row, details)
+        return _new_version(handle, row, text, details, keep_provenance=keep_provenance)
 
     return retry_if_stale(handle, attempt)
 
@@ -78,7 +87,9 @@ def _in_place(handle: Handle, row: SemanticMemory, details: Mapping[str, Any]) -
     return handle.store.version(handle.writes(), row.id)
 
 
-def _new_version(handle: Handle, row: SemanticMemory, text: str, details: Mapping[str, Any]) -> SemanticMemory:
+def _new_version(
+    handle: Handle, row: SemanticMemory, text: str, details: Mapping[str, Any], *, keep_provenance: bool
+) -> SemanticMemory:
     inherited = {field: getattr(row, field) for field in INHERITED if getattr(row, field)}
     new = validate(handle, text, inherited | dict(details))
     if new.slot is None and row.slot is not None and "predicate" not in details:
@@ -89,12 +100,14 @@ def _new_version(handle: Handle, row: SemanticMemory, text: str, details: Mappin
         holder = handle.store.memories(handle.own(), Memories(slot=new.slot, states=(State.ACTIVE,), current=True))
         if holder:
             raise InvalidInput(f'"{holder[0].content[:80]}" ({holder[0].id[-8:]}) holds that slot; update or forget that one')
-    if details.get("said_at") is None and details.get("source") is None:
+    if keep_provenance:
+        new = replace(new, **{name: getattr(row, name) for name in PROVENANCE})
+    elif details.get("said_at") is None and details.get("source") is None:
         new = ordered_after(row, new)
     if new.said_at < row.said_at:
         raise InvalidInput(f"said_at is before {row.said_at.isoformat()}, when the current version was said; use remember")
     new = replace(new, line=row.line, place=max(new.place, row.place) if new.said_at == row.said_at else new.place, flag=None)
-    if new.content_hash == row.content_hash:
+    if (new.content, new.content_hash) == (row.content, row.content_hash):
         return _in_place(
             handle,
             row,

@@ -4,7 +4,8 @@ Store or correct a statement on an agent's word: as the user's if a user turn su
 An agent may have it from the user, from a tool, or from nowhere, and its word does not tell which. So the user's turns are looked
 at: where the statement stands in clauses of one of them (rules/learning/grounding.py), that turn is its source, and it is decided
 like anything the user says. Else it waits, marked and never pinned, until somebody confirms it. A correction of a statement
-of the user's waits in the same way, and until then the statement stays as it is.
+of the user's waits in the same way, and until then the statement stays as it is. The same words in other case, width or
+punctuation claim nothing new: they become a new version of what they correct, from where that is.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from yiku.flows.keep.remember import remember
 from yiku.flows.keep.update import update
 from yiku.flows.learn.store_draft import details as details_of
 from yiku.flows.learn.store_draft import known_of
+from yiku.rules.deciding.conflict import text_hash
 from yiku.rules.finding import score
 from yiku.rules.learning import extraction
 from yiku.rules.learning.drafts import drafts
@@ -30,7 +32,7 @@ from yiku.rules.privacy import fence
 from yiku.rules.text import analyze
 from yiku.rules.text.analyze import fold
 from yiku.rules.text.sentences import split
-from yiku.types import Confirmed, Draft, How, Kind, Origin, Outcome, Refused, SemanticMemory, Standing, State, Turn, Turns
+from yiku.types import Confirmed, Draft, How, Kind, Origin, Outcome, Refused, Replaced, SemanticMemory, Standing, State, Turn, Turns
 
 METHOD = "agent"
 LOOKED_AT = 40  # turns that share most words with the statement, of which the user's are read
@@ -83,11 +85,19 @@ def amend(handle: Handle, id: str, text: str | None, details: Mapping[str, Any],
         raise NotFound(f"memory {id} is no longer current: it was replaced, forgotten or retracted")
     if text is None:
         return Confirmed(memory=update(handle, memory.id, None, details))
+    if _is_respelled(memory, checks.text(text, "text").strip()):
+        new = update(handle, memory.id, text, details, keep_provenance=True)
+        return Confirmed(memory=new) if new.id == memory.id else Replaced(memory=new, replaced=memory)
     waits = memory.state is State.CANDIDATE
     done = propose(handle, text, {"kind": memory.kind, **details}, evidence=evidence, replaces=None if waits else memory)
     if waits and not isinstance(done, Refused) and done.memory.line != memory.line:
         forget(handle, memory.id, reason=f"amended: {done.memory.id}")
     return done
+
+
+def _is_respelled(memory: SemanticMemory, text: str) -> bool:
+    """Whether a text has the words of a memory and differs only in case, width or punctuation."""
+    return text != memory.content and text_hash(text, None) == text_hash(memory.content, None)
 
 
 def _known(handle: Handle, turn: Turn, draft: Draft) -> SemanticMemory | None:
