@@ -71,6 +71,27 @@ def test_the_json_has_a_report_of_each_page(filled_home):
     ]
 
 
+def test_the_json_has_what_an_edit_changed(filled_home):
+    """Of publish, and of a sync with its pages and files; of a memory only what is no number of the store."""
+    page, document = filled_home / "MEMORY.md", filled_home / "documents" / "设计.md"
+    page.write_text(page.read_text().replace("Oslo", "Bergen"))
+    published = run(filled_home, "publish", "--json").json["pages"]
+    assert [["I live in Bergen."], []] == [one["changed"] for one in published]
+
+    document.parent.mkdir(exist_ok=True)
+    document.write_text("设计\n")
+    assert {"added": ["documents/设计.md"], "changed": []}.items() <= run(filled_home, "index", document, "--json").json[
+        "sync"
+    ].items()
+    document.write_text("新的设计\n")
+    page.write_text(page.read_text().replace("喝茶", "喝咖啡"))
+    synced = run(filled_home, "sync", "--json").json["sync"]
+    assert "documents/设计.md" in synced["changed"]
+    assert ["我喜欢喝咖啡。"] == synced["pages"][0]["changed"]
+    memory = run(filled_home, "list", "--json").json["memories"][0]
+    assert {"n", "content_hash", "changed", "place", "slot"}.isdisjoint(memory)
+
+
 def test_a_page_that_is_held_says_what_to_do(filled_home):
     (filled_home / "MEMORY.md").write_text("")
     done = run(filled_home, "publish")

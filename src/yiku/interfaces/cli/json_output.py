@@ -15,7 +15,7 @@ from typing import Any
 
 from yiku.types import Erased, Forgotten, Hit, Hits, Note, Outcome, Place, Record, SemanticMemory, Turn
 
-_OURS = frozenset("n content_hash changed place slot".split())
+_OURS = frozenset("n content_hash changed place slot".split())  # of rows, which have a number n
 
 
 def plain(value: Any) -> Any:
@@ -35,7 +35,8 @@ def plain(value: Any) -> Any:
     if hasattr(value, "_asdict"):
         return plain(value._asdict())
     if hasattr(value, "__dataclass_fields__"):
-        return {field.name: plain(getattr(value, field.name)) for field in fields(value) if field.name not in _OURS}
+        ours = _OURS if "n" in value.__dataclass_fields__ else ()
+        return {field.name: plain(getattr(value, field.name)) for field in fields(value) if field.name not in ours}
     if isinstance(value, Sequence):
         return [plain(entry) for entry in value]
     return str(value)
