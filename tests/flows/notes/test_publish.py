@@ -235,6 +235,26 @@ def test_what_cannot_be_kept_stays_the_persons_own_text(filled, page):
     assert not any("watchword" in text or "pin</" in text for text in in_use(filled))
 
 
+@pytest.mark.parametrize(
+    ("text", "marked"),
+    [
+        ("I live in Oslo.", "<private>I live in Oslo.</private>"),
+        ("我喜欢喝茶。", "<私密>我喜欢喝茶。</私密>"),
+    ],
+)
+def test_a_line_that_is_marked_private_leaves_memory(filled, home, page, text, marked):
+    """Its memory goes out of use as if the line were missing; the line moves below, and names no memory."""
+    edit(page, (text, marked))
+    done = report(filled)
+
+    assert ((), (text,), (f"- {marked}",)) == (done.changed, done.removed, done.own)
+    assert text not in in_use(filled)
+    assert page.read_text().endswith(f"\n- {marked}\n")
+    assert all(text != line for _, line in lines(page)) and text not in (home / "USER.md").read_text()
+    assert "forgotten: removed from MEMORY.md" in [row.reason for row in filled.get_all(where={"state": "archived"})]
+    assert report(filled).action == "unchanged"
+
+
 @pytest.mark.parametrize("id", ["", " #99999999"])
 def test_a_changed_line_that_lost_its_id_says_what_it_says(filled, page, id):
     """It takes the place of the line that is missing, and does not go with it."""

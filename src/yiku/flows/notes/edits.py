@@ -2,7 +2,8 @@
 Apply a person's edits of MEMORY.md or USER.md to memory: update, remember or forget.
 
 Each edit goes the way of `update`, `remember` or `forget`, so that it is decided, journaled and undone as if it had been told.
-What cannot be kept (it was erased, is private, is no statement) stays the person's own text.
+What cannot be kept (it was erased, is private, is no statement) stays the person's own text; who marks a line as private takes its
+memory out of use.
 """
 
 from __future__ import annotations
@@ -17,10 +18,11 @@ from yiku.flows.common.lookup import find_memory
 from yiku.flows.keep.forget import forget
 from yiku.flows.keep.remember import remember
 from yiku.flows.keep.update import update
-from yiku.rules.pages import choosing
+from yiku.rules.pages import choosing, region
 from yiku.rules.pages.hand_edits import Edits
 from yiku.rules.pages.merge import merge
 from yiku.rules.pages.region import Item
+from yiku.rules.privacy import private
 from yiku.types import Details, Edited, How, Kind, Memories, Refused, Retracted, SemanticMemory, State
 
 METHOD = "edited"
@@ -73,14 +75,23 @@ def apply(handle: Handle, page: str, version: str, edits: Edits) -> Applied:
     done = Applied(own=[*edits.own])
     live = in_use(handle, [id for id, _ in edits.changed])
     for id, item in edits.changed:
+        if private.is_nothing(private.without(item.text)):
+            _forget(handle, page, live.get(id), done)
+            done.own.append(region.without_id(item))
+            continue
         _keep(done, item, done.changed, _correct(handle, page, version, live.get(id), item))
     for item in edits.added:
         _keep(done, item, done.added, _remember(handle, page, version, item))
     live = in_use(handle, edits.removed)  # what was told just now may have taken the place of a line that is missing
     for id in edits.removed:
-        if id in live and live[id].id == id and forget(handle, id, reason=REASON.format(page)).memories:
-            done.removed.append(live[id].content)
+        if id in live and live[id].id == id:
+            _forget(handle, page, live[id], done)
     return done
+
+
+def _forget(handle: Handle, page: str, row: SemanticMemory | None, done: Applied) -> None:
+    if row is not None and forget(handle, row.id, reason=REASON.format(page)).memories:
+        done.removed.append(row.content)
 
 
 def _keep(done: Applied, item: Item, sentences: list[str], kept: bool) -> None:

@@ -235,7 +235,11 @@ def _read(handle: Handle, name: str, found: Page, own: Sequence[str]) -> PageVer
     """The region as it was read: without what is still to be moved below it, so that it is moved whenever this is cut off."""
     whole = _whole_ids(handle.store.page_versions(handle.writes(), name))
     left = {" ".join(raw.split()) for raw in own}
-    there = [item for item in region.items(found.body) if " ".join(item.raw.split()) not in left]
+    there = [
+        item
+        for item in region.items(found.body)
+        if left.isdisjoint(" ".join(raw.split()) for raw in (item.raw, region.without_id(item)))
+    ]
     entries = hand_edits.entries(there, handle.line_seal, lambda id: whole.get(id[-8:], ""))
     digest = _digest(handle, found.version, found.body)
     return PageVersion(name, found.version, f"part of {digest}" if own else digest, entries)

@@ -177,6 +177,11 @@ def _with_places(lines: Sequence[str]) -> Iterator[tuple[int, Item]]:
         place += len(raw)
 
 
+def without_id(item: Item) -> str:
+    """The lines of an item as they stand, without its id."""
+    return re.sub(rf"\s{{0,8}}[`(（\[]?[#＃]{item.id}[`)）\]]?", "", item.raw, flags=re.IGNORECASE) if item.id else item.raw
+
+
 def without_blank_lines(version: str, body: str) -> str:
     """What the digest of a version is made of: blank lines and space at line ends make no difference."""
     lines = (line.rstrip() for line in body.split("\n"))
