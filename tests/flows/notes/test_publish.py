@@ -149,6 +149,20 @@ def test_a_line_in_another_spelling_is_a_correction(filled, page, before, after)
     assert report(filled).action == "unchanged"
 
 
+def test_words_behind_an_id_and_lines_struck_out(filled, page):
+    """The line says what stands there without its id; one that is struck out goes, and its words are no new statement."""
+    oslo, tea, pump = (next(row.id[-8:] for row in filled.get_all() if word in row.content) for word in ("Oslo", "茶", "pump"))
+    edit(page, (f"#{oslo}", f"#{oslo} near the harbour"), (f"#{tea}", f"#{tea}，还有咖啡"))
+    edit(page, (f"The greenhouse has a broken pump. #{pump}", f"~~The greenhouse has a broken pump. #{pump}~~"))
+    done = report(filled)
+
+    assert (("I live in Oslo. near the harbour", "我喜欢喝茶，还有咖啡"), (), ("The greenhouse has a broken pump.",)) == (
+        tuple(sorted(done.changed)), done.added, done.removed,
+    )  # fmt: skip
+    assert {"Always answer in short sentences.", *done.changed} == in_use(filled)
+    assert report(filled).action == "unchanged"
+
+
 @pytest.mark.spec("S4-14")
 def test_a_new_line_is_remembered_as_its_section_says(filled, page):
     edit(page, ("## Preferences", "* Use metric units.\n\n## Preferences"))

@@ -77,6 +77,46 @@ def test_an_id_without_a_text_is_a_missing_line():
     assert read(TEXT.replace("Ann likes tea. ", "")) == ({}, [], ["33333333"], [])
 
 
+@pytest.mark.parametrize(
+    ("line", "after"),
+    [
+        ("我住在奥斯陆。 #22222222，靠近海港", "我住在奥斯陆，靠近海港"),
+        ("我住在奥斯陆。 #22222222靠近海港。", "我住在奥斯陆。靠近海港。"),
+        ("我住在奥斯陆。 （#22222222） near the harbour", "我住在奥斯陆。 near the harbour"),
+        ("我住在 #22222222 卑尔根。", "我住在 卑尔根。"),
+    ],
+)
+def test_words_typed_behind_an_id_correct_its_memory(line, after):
+    """The id is no part of what the line says, wherever it stands."""
+    assert read(TEXT.replace("我住在奥斯陆。 #22222222", line)) == ({"22222222": after}, [], [], [])
+    assert read(TEXT.replace("tea. #33333333", "tea. #33333333, and cake")) == ({"33333333": "Ann likes tea, and cake"}, [], [], [])
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "The badge is #12345678 on the door.",
+        "门牌是 #12345678，在门上。",
+        "Ask about #22222222 again.",
+        "再问 #22222222 和 #33333333 的事。",
+    ],
+)
+def test_what_looks_like_an_id_in_a_new_line_is_its_text(line):
+    """Where this page knows no such id, where the line of that id is still there, or where there are several."""
+    assert read(f"{TEXT}\n- {line}") == ({}, [line], [], [])
+
+
+@pytest.mark.parametrize("line", ["~~Ann likes tea. #33333333~~", "~~Ann likes tea.~~ #33333333"])
+def test_a_line_that_is_struck_out_is_a_missing_line(line):
+    assert read(TEXT.replace("Ann likes tea. #33333333", line)) == ({}, [], ["33333333"], [])
+    struck = line.replace("Ann likes tea.", "我住在奥斯陆。").replace("3", "2")
+    assert read(TEXT.replace("我住在奥斯陆。 #22222222", struck)) == ({}, [], ["22222222"], [])
+
+
+def test_a_line_that_is_struck_out_in_part_is_changed():
+    assert read(TEXT.replace("likes tea", "likes ~~tea~~ cocoa")) == ({"33333333": "Ann likes ~~tea~~ cocoa."}, [], [], [])
+
+
 def test_a_copied_line_that_was_changed_is_a_new_statement():
     """The one that it was copied from stands there still."""
     assert read(TEXT + "\n- Ann likes cocoa. #33333333") == ({}, ["Ann likes cocoa."], [], [])

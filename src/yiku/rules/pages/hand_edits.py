@@ -7,7 +7,7 @@ with the version of its marker, or with what was made of that before, whichever 
 
     a line whose id is known and whose words are not     corrects that memory
     a line without an id that the version has not        is a new statement of the user
-    a line of the version that is gone                   takes its memory out of use
+    a line of the version that is gone, or struck out    takes its memory out of use
     a heading, code, a table … that the version has not  is the person's own text, and moves below the region
 """
 
@@ -18,6 +18,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from yiku.rules.pages import region
 from yiku.rules.pages.region import Item, items
 from yiku.types import Entry, PageVersion
 
@@ -73,10 +74,10 @@ def read(body: str, version: str, known: Sequence[PageVersion], seal: Seal) -> E
     changed: dict[str, Changed] = {}
     added: list[Item] = []
     own: list[str] = []
-    for item in unknown:
-        if item.id and was_shown(item):
-            continue  # a line of another version, or a second copy
-        id = _memory_named(item, base, known, there) if item.text else None
+    for edited in unknown:
+        item, id = _named(edited, base, known, there)
+        if item.id and (was_shown(item) or (id and region.is_struck(item))):
+            continue  # a line of another version, a second copy, or one that is struck out
         if not item.statement:
             own.append(item.raw)
         elif id and id not in changed:
@@ -164,6 +165,14 @@ def _base(sealed_items: Sequence[tuple[Item, str]], version: str, known: Sequenc
             if best is None or differing <= best[0]:
                 best = (differing, one)
     return best[1] if best else None
+
+
+def _named(item: Item, base: PageVersion, known: Sequence[PageVersion], there: Collection[str]) -> tuple[Item, str | None]:
+    """An item, and the memory that it names: by the id at its end, or by one of this page that words were typed behind."""
+    inside = region.with_id_inside(item) if item.statement else None
+    if inside is not None and (id := _memory_named(inside, base, known, there)):
+        return inside, id
+    return item, _memory_named(item, base, known, there) if item.text else None
 
 
 def _memory_named(item: Item, base: PageVersion, known: Sequence[PageVersion], there: Collection[str]) -> str | None:

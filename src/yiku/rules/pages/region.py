@@ -28,6 +28,9 @@ _NAMES = ("begin", "end")
 _STAMP = re.compile(r"\s{1,4}([0-9a-f]{8})-([0-9a-f]{12})\b")
 _CONFLICT = re.compile(r"(?:<{7}|>{7})(?: |$)")
 _ID = re.compile(r"(?:^|(?<=\s))[`(（\[]?[#＃]([0-9a-fA-F][0-9a-fA-F-]{6,34}[0-9a-fA-F])[`)）\]]?$")
+_ID_INSIDE = re.compile(r"(?<=\s)[`(（\[]?[#＃]([0-9a-fA-F][0-9a-fA-F-]{6,34}[0-9a-fA-F])[`)）\]]?(?![0-9A-Za-z_-])")
+_STRUCK = re.compile(r"~~[^~]{1,4000}~~")
+_STOPS, _MARKS = ".。．", ".。．,，、;；:：!！?？"  # a full stop before an id gives way to a mark behind it
 _BULLET = re.compile(r"(?:[-*+•·]|\d{1,9}[.)、])(?:\s+|$)")
 _HEADING = re.compile(r"\s{0,3}#{1,6}(?:\s|$)")
 _RULER = re.compile(r"\s{0,3}(?:[-*_=](?:\s{0,3}[-*_=]){2,80})\s*$")
@@ -275,6 +278,22 @@ def _statement(lines: Sequence[str], section: str) -> Item:
         section=section,
         statement=True,
     )
+
+
+def with_id_inside(item: Item) -> Item | None:
+    """An item without an id at its end, with the one that stands inside its text taken out; None where not exactly one does."""
+    found = [*_ID_INSIDE.finditer(item.text)] if item.id is None else []
+    if len(found) != 1:
+        return None
+    before, after = item.text[: found[0].start()].rstrip(), item.text[found[0].end() :]
+    if after[:1] and after[0] in _MARKS:
+        before = before.rstrip(_STOPS)
+    return item._replace(text=(before + after).strip(), id=found[0][1].lower())
+
+
+def is_struck(item: Item) -> bool:
+    """Whether the whole text of an item is struck out."""
+    return _STRUCK.fullmatch(item.text) is not None
 
 
 def line(content: str, id: str) -> str | None:
