@@ -114,6 +114,10 @@ def test_watch(home: Path, number: signal.Signals) -> None:
     assert "notes" in run(home, "status").out
     (home / "documents" / "设计.md").unlink()
     assert watcher.line().endswith(" - documents/设计.md")
+    (home / "documents" / "文.md").write_bytes("设计".encode("gbk"))
+    assert " not indexed documents/文.md: not text" in watcher.line()
+    (home / "documents" / "b.md").write_text("Design 设计\n")
+    assert watcher.line().endswith(" + documents/b.md")
 
     os.kill(watcher.started.pid, number)
     assert 0 == watcher.started.wait()

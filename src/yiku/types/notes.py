@@ -130,9 +130,9 @@ class SyncReport:
     """
     What a sync did, by path.
 
-    unchanged: how many files are as they were; renamed: by the new path, the old one
+    unchanged: how many files are as they were and indexed; renamed: by the new path, the old one
     held:       files that are gone, and so many that their passages stay until `force` says that it is meant
-    failed:     files that are not indexed, and why
+    failed:     files that are not indexed, and why: in a whole sync those that earlier ones could not index, too
     pages:      what people changed in MEMORY.md and USER.md, if these are published
     operations: those that these edits came to; `undo` of any of them takes back all
     """

@@ -169,12 +169,31 @@ def test_nothing_is_read_twice_while_nothing_changes(memory, home):
 def test_what_cannot_be_indexed_is_said(memory, home, content, why):
     """Once it can be, it is."""
     file = write(home, "documents/a.md", content)
+    write(home, "documents/文.md", "可以编入。")
 
     assert why in memory.notes.sync().failed["documents/a.md"]
-    assert not rows(memory)
+    assert {"documents/文.md"} == {row.path for row in rows(memory)}
     file.write_text("Now it is text.")
     assert not memory.notes.sync().failed
-    assert 1 == len(rows(memory))
+    assert 2 == len(rows(memory))
+
+
+@pytest.mark.parametrize("content", ["not text".encode("utf-16"), "不是文本".encode("gbk")], ids=["en", "zh"])
+def test_what_cannot_be_indexed_is_said_by_each_sync(memory, home, content):
+    """Until it can be, or is gone; it counts neither as added nor as unchanged."""
+    file = write(home, "documents/a.md", content)
+    write(home, "documents/b.md", "Text 文字.")
+    first = memory.notes.sync()
+    os.utime(file, ns=(time.time_ns() - 60 * 10**9,) * 2)
+    memory.notes.sync()
+    time.sleep(0.05)
+    memory.notes.sync()
+    later = memory.notes.sync()
+
+    assert (("documents/b.md",), 0, 1) == (first.added, first.unchanged, later.unchanged)
+    assert first.failed == later.failed and "not text" in later.failed["documents/a.md"]
+    file.unlink()
+    assert {} == memory.notes.sync().failed
 
 
 def test_links_and_hidden_files_are_passed_over(memory, home, tmp_path):

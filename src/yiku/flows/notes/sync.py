@@ -87,17 +87,19 @@ class _Synced:
     def report(self, count: int, took_s: float, read: PublishReport) -> SyncReport:
         """count: passages in the index"""
 
+        failed = self.indexed.failed
+
         def those(change: str) -> tuple[str, ...]:
             return tuple(path for path, (how, _) in self.indexed.changes.items() if how == change)
 
         return SyncReport(
-            added=those("added"),
+            added=tuple(path for path in those("added") if path not in failed),
             changed=those("changed"),
             removed=tuple(self.removed),
             held=tuple(self.held),
             renamed={path: was for path, (_, was) in self.indexed.changes.items() if was},
-            unchanged=self.unread + len(those("unchanged")),
-            failed=dict(self.indexed.failed),
+            unchanged=self.unread + sum(path not in failed for path in those("unchanged")),
+            failed=dict(failed),
             chunks=count,
             took_s=took_s,
             pages=read.pages,
@@ -193,8 +195,12 @@ def _sync_all(vault: _Vault, *, force: bool, progress: Progress, stopped: Callab
     missing = [file for path, file in vault.known.items() if path not in found and not f"{path}/".startswith(under)]
     todo = [path for path, one in found.items() if force or not (path in vault.known and _is_same(vault.known[path], one))]
     indexed = _index(vault, todo, missing, progress, stopped)
-    indexed = replace(indexed, failed={**unseen, **indexed.failed})
-    done = _Synced(indexed, unread=len(found) - len(todo))
+    read = {*todo}
+    unfit = {
+        path: _why(file) for path, file in vault.known.items() if path in found and path not in read and file.status != "indexed"
+    }
+    indexed = replace(indexed, failed={**unseen, **unfit, **indexed.failed})
+    done = _Synced(indexed, unread=len(found) - len(todo) - len(unfit))
     if not indexed.whole:
         return done
     moved = {was for _, was in indexed.changes.values()}
@@ -202,6 +208,11 @@ def _sync_all(vault: _Vault, *, force: bool, progress: Progress, stopped: Callab
     if _too_many(len(gone), len(vault.known)) and not force:
         return replace(done, held=gone)
     return replace(done, removed=gone, gone=_drop(vault, gone))
+
+
+def _why(file: NoteFile) -> str:
+    """Why a file is not indexed."""
+    return f"{file.status}: {file.detail}"
 
 
 def _is_same(file: NoteFile, one: Seen) -> bool:
@@ -243,7 +254,7 @@ def _index(
             failed[path] = error.strerror or str(error)
         else:
             if read.file.status != "indexed":
-                failed[path] = f"{read.file.status}: {read.file.detail}"
+                failed[path] = _why(read.file)
             compared = _compare(read, vault.known.get(path), origins)
             changes[path] = compared.change, compared.before.path if compared.before and compared.change == "renamed" else None
             batch.append(compared)

@@ -15,7 +15,7 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -69,10 +69,16 @@ def follow(handle: Handle, tell: Callable[[SyncReport], object], stopped: Callab
     handle.store.upkeep.ensure_open()
     root = publish.vault_of(handle)
 
+    told: Mapping[str, str] = {}  # files that cannot be indexed
+
     def look() -> SyncReport:
+        nonlocal told
         report = sync.sync(handle, stopped=stopped)
-        if report.anything or any(page.edits for page in report.pages):
-            tell(report)
+        failed = report.failed or {}
+        new = {path: why for path, why in failed.items() if told.get(path) != why}
+        told = failed
+        if report.anything or new or any(page.edits for page in report.pages):
+            tell(replace(report, failed=new))
         return report
 
     signals = Signals(root, PAGES, [*FOLDERS])

@@ -141,3 +141,5 @@ def _changes(report: SyncReport) -> Iterator[str]:
             yield f"{at} {terminal.paint(mark, colour)} {terminal.harmless(path)}"
     for path, before in (report.renamed or {}).items():
         yield f"{at} {terminal.paint('→', 'cyan')} {terminal.harmless(path)} (was {terminal.harmless(before)})"
+    for path, why in (report.failed or {}).items():
+        yield f"{at} {terminal.paint('not indexed', 'yellow')} {terminal.harmless(path)}: {why}"
