@@ -122,7 +122,13 @@ def test_a_name_that_is_no_tool_is_refused(wrong):
         ("memory_search", {"query": "x", "limit": 0}, "limit must be from 1 to 50"),
         ("memory_search", {"query": "x", "limit": True}, "limit must be a whole number"),
         ("memory_search", {"query": "x", "limit": 2.5}, "limit must be a whole number"),
-        ("memory_search", {"query": "x" * 2_001}, "from 0 to 2000"),
+        ("memory_search", {"query": "x" * 2_001}, "query must have at most 2000 characters"),
+        ("memory_search", {"query": "茶" * 2_001}, "query must have at most 2000 characters"),
+        ("memory_search", {"query": "x", "tags": ["茶"] * 51}, "tags must have at most 50 entries"),
+        ("memory_search", {"query": "x", "since": "yesterday"}, "since must be a date or a time, such as 2026-03-02 or"),
+        ("memory_search", {"query": "茶", "as_of": "昨天"}, "as_of must be a date or a time"),
+        ("memory_list", {"until": "昨天"}, "until must be a date or a time"),
+        ("memory_list", {"offset": 1_000_001}, "offset must be from 0 to 1000000."),
         ("memory_search", {"query": "x", "scope": "user:ann"}, "there is no argument scope"),
         ("memory_list", {"state": "purged"}, "state must be one of active, candidate"),
         ("memory_add", {"text": "x", "tags": "a"}, "tags must be a list of texts"),
@@ -138,6 +144,7 @@ def test_wrong_arguments_are_named(tools, name, given, message):
         tools.call(name, given)
 
     assert message.casefold() in tools.explained(error.value).casefold()
+    assert ".." not in tools.explained(error.value)
 
 
 def test_a_null_is_not_given_and_a_whole_float_is_a_number(tools, memory):
@@ -145,6 +152,28 @@ def test_a_null_is_not_given_and_a_whole_float_is_a_number(tools, memory):
     memory.remember("I live in Oslo.")
 
     assert "Oslo" in tools.call("memory_search", {"query": "where do I live?", "limit": 3.0, "kind": None, "tags": None}).text
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [({"query": "茶" * 2_001}, "query 最多 2000 个字符"), ({"query": "茶", "since": "昨天"}, "since 必须是日期或时间")],
+)
+def test_wrong_arguments_are_named_in_chinese(memory, given, message):
+    with pytest.raises(InvalidInput) as error:
+        Tools(memory, language="zh").call("memory_search", given)
+
+    assert message in str(error.value)
+
+
+@pytest.mark.parametrize("text", ["I live in Oslo.", "我住在奥斯陆。"])
+def test_a_line_past_the_end_is_said(tools, memory, text):
+    """An item without a line says how many it has, and where they begin."""
+    told = memory.remember(text).memory
+    past = tools.call("memory_get", {"id": told.id, "from_line": 9})
+
+    assert ["Line 9 is past the end of it."] == past.data["notes"] and text not in past.text
+    assert "2" in past.text.splitlines()[-3] and "1" in past.text.splitlines()[-3]
+    assert [] == tools.call("memory_get", {"id": told.id}).data["notes"]
 
 
 def test_an_error_says_what_an_agent_can_do(tools, memory):

@@ -118,7 +118,7 @@ def test_statements_of_another_shape_are_refused(memory, statements):
     """The schema holds, and the piece still waits."""
     memory.record_turn("user", TALK, session="s")
     piece = memory.agent.excerpt()
-    with pytest.raises(InvalidInput):
+    with pytest.raises(InvalidInput, match="statements"):
         memory.agent.learned(piece.id, statements)
 
     assert {} == states(memory)

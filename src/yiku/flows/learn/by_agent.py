@@ -80,7 +80,8 @@ def _checked(statements: Sequence[Any]) -> list[Any]:
     checks.json_value(statements, "statements", at_most=STATEMENTS_BYTES)
     items, wrong = reply.fit(list(statements) if isinstance(statements, (list, tuple)) else statements, extraction.ITEMS)
     if wrong:
-        raise InvalidInput("; ".join(wrong[: reply.TOLD]).replace("the reply", "statements"))
+        named = [f"statements{fault}" if fault.startswith("[") else fault for fault in wrong[: reply.TOLD]]
+        raise InvalidInput("; ".join(named).replace("the reply", "statements"))
     return list(items)
 
 

@@ -121,6 +121,8 @@ def get(call: Call) -> Answer:
         items += [version for version in call.memory.history(item.id) if version.id != item.id]
         notes.append(call.note("versions", len(items)))
     text = call.memory.agent.quote_whole(items, max_chars=WHOLE_CHARS, from_line=call.given["from_line"])
+    if not any(line.startswith("  ") for line in text.splitlines()):
+        notes.append(call.note("past_end", call.given["from_line"]))
     return _found(text, [*map(_about, items)], notes)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 from yiku.errors import InvalidInput
@@ -146,11 +147,13 @@ def _fault(one: Argument, value: Any, phrases: Mapping[str, str], words: Mapping
     elif not isinstance(value, _TYPES[one.type]) or (isinstance(value, bool) and one.type != "boolean"):
         return phrases["argument_type"].format(one.name, words[one.type])
     if number and not one.least <= value <= one.most:
-        return phrases["argument_range"].format(one.name, f"{one.least:g}", f"{one.most:g}")
+        return phrases["argument_range"].format(one.name, f"{one.least:.10g}", f"{one.most:.10g}")
     if isinstance(value, str) and one.choice and value not in one.choice:
         return phrases["argument_choice"].format(one.name, ", ".join(one.choice))
     if isinstance(value, str) and len(value) > one.most:
-        return phrases["argument_range"].format(f"len({one.name})", "0", f"{one.most:g}")
+        return phrases["argument_length"].format(one.name, int(one.most))
+    if one.is_time and not _is_time(value):
+        return phrases["argument_time"].format(one.name)
     return _fault_in_list(one, value, phrases, words) if isinstance(value, Sequence) and not isinstance(value, str) else None
 
 
@@ -159,5 +162,13 @@ def _fault_in_list(one: Argument, value: Sequence[Any], phrases: Mapping[str, st
     if not all(isinstance(entry, sort) for entry in value):
         return phrases["argument_type"].format(one.name, words[one.type])
     if len(value) > one.most:
-        return phrases["argument_range"].format(f"len({one.name})", "0", f"{one.most:g}")
+        return phrases["argument_entries"].format(one.name, int(one.most))
     return None
+
+
+def _is_time(text: str) -> bool:
+    try:
+        datetime.fromisoformat(text.strip())
+    except ValueError:
+        return False
+    return True

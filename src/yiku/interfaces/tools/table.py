@@ -33,6 +33,7 @@ class Argument:
 
     most:   of a number, the largest value; of a text, its characters; of a list, its entries
     choice: the values that a text may have
+    is_time: the text is a date or a time
     """
 
     name: str
@@ -42,6 +43,7 @@ class Argument:
     least: float = 0
     most: float = NAME_CHARS
     choice: tuple[str, ...] = ()
+    is_time: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,12 +72,16 @@ def _text(name: str, *, required: bool = False, most: int = NAME_CHARS, choice: 
     return Argument(name, required=required, most=most, choice=choice)
 
 
+def _time(name: str) -> Argument:
+    return Argument(name, most=_TIME_CHARS, is_time=True)
+
+
 def _count(name: str, default: int, most: int, least: int = 1) -> Argument:
     return Argument(name, "integer", default=default, least=least, most=most)
 
 
 _ID = _text("id", required=True)
-_WINDOW = (_text("since", most=_TIME_CHARS), _text("until", most=_TIME_CHARS))
+_WINDOW = (_time("since"), _time("until"))
 _FILTER = (_text("kind", choice=_KINDS), Argument("tags", "strings", most=LIST_ITEMS), *_WINDOW)
 
 # ------------------------------------------------------------------ results: words of memory stand in `text` alone, fenced
@@ -123,7 +129,7 @@ TOOLS: tuple[Tool, ...] = (
             _count("limit", 8, 50),
             *_FILTER,
             Argument("min_score", "number", default=0.0, most=1),
-            _text("as_of", most=_TIME_CHARS),
+            _time("as_of"),
             Argument("turns", "boolean", default=False),
             Argument("explain", "boolean", default=False),
         ),
@@ -138,7 +144,7 @@ TOOLS: tuple[Tool, ...] = (
             _text("kind", choice=_KINDS),
             Argument("tags", "strings", most=LIST_ITEMS),
             Argument("metadata", "object"),
-            _text("expires_at", most=_TIME_CHARS),
+            _time("expires_at"),
             _text("idempotency_key"),
         ),
         _CHANGED,

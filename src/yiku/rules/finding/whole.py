@@ -47,7 +47,10 @@ def quote(
         lines = _lines(item, (texts or {}).get(item.id))
         shown, left_out = _fitting(lines[from_line - 1 :], room // (len(items) - place))
         room -= sum(map(len, shown))
-        more = [label("context.lines_left_out", language).format(left_out, from_line + len(shown))] if left_out else []
+        start = from_line + len(shown)
+        if not shown:  # the text ends before that line
+            left_out, start = len(lines), 1
+        more = [label("context.lines_left_out", language).format(left_out, start)] if left_out else []
         blocks.append("\n".join([_head(item, language), *(f"  {line}" for line in shown), *more]))
     return fence.wrap("\n".join([label("context.quoted", language), *blocks]), seal) if blocks else ""
 
