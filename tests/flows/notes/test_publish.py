@@ -1,6 +1,7 @@
 """Publishing MEMORY.md and USER.md, and applying a person's edits of them."""
 
 import os
+import re
 import shutil
 from contextlib import suppress
 from datetime import timedelta
@@ -105,6 +106,28 @@ def test_expired_and_superseded_items_are_absent_and_rules_are_never_crowded_out
     assert done.shown + done.omitted == 40 + 1 + 6
     assert f"({done.omitted} more in memory" in page.read_text()
     assert len(region.find(page.read_text()).body) <= 1_500
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ("Always use tabs.", "The importer is slow.", "The greenhouse has a pump."),
+        ("提交前都要跑测试。", "导入器很慢。", "温室里有一台水泵。"),
+    ],
+)
+def test_what_belongs_to_a_project_is_neither_shown_nor_counted(memory, home, page, texts):
+    """On the page; the prompt counts what belongs to the project in which it is built."""
+    rule, other, fact = texts
+    memory.remember(rule, kind="rule", project="atlas")
+    memory.remember(other, project="atlas")
+    memory.remember(fact)
+    done = report(memory)
+
+    assert ([fact], 1, 0) == ([text for _, text in lines(page)], done.shown, done.omitted)
+    assert "more in memory" not in memory.prompts.build().text and "还有" not in memory.prompts.build().text
+    with Memory(home, scope=memory.scope, project="atlas") as in_project:
+        built = in_project.prompts.build().text
+    assert rule in built and re.search(r"\(1 more in memory\)|（记忆中还有 1 条）", built)
 
 
 def test_a_page_in_chinese_has_chinese_headings(memory, page):

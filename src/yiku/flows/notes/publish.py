@@ -31,7 +31,18 @@ from yiku.rules.pages.region import Broken, Page, Shown
 from yiku.rules.statements import keys
 from yiku.rules.text.analyze import language_of
 from yiku.store.api import one_at_a_time
-from yiku.types import Condition, KeepPageVersion, Kind, Memories, PageReport, PageVersion, PublishReport, SemanticMemory, State
+from yiku.types import (
+    Condition,
+    Group,
+    KeepPageVersion,
+    Kind,
+    Memories,
+    PageReport,
+    PageVersion,
+    PublishReport,
+    SemanticMemory,
+    State,
+)
 
 AGAIN = 5  # times, when somebody saves a page meanwhile
 POOL = 1_000  # of the newest statements, beside all rules and what is said of the user
@@ -317,10 +328,11 @@ def pool(handle: Handle) -> list[SemanticMemory]:
     return mark(handle, [*{row.n: row for row in found}.values()])
 
 
-def live(handle: Handle) -> int:
-    """How many statements of this scope hold now."""
+def live(handle: Handle, project: str | None = None) -> int:
+    """How many statements of this scope hold now, without those of projects other than this one."""
     own = handle.own()
-    select = Memories(states=(State.ACTIVE,), current=True, unexpired_at=handle.now())
+    belongs = Group("or", (Condition("project", "exists", False), *([Condition("project", "eq", project)] if project else [])))
+    select = Memories(states=(State.ACTIVE,), current=True, unexpired_at=handle.now(), where=belongs)
     return handle.store.count(own, select) if own else 0
 
 

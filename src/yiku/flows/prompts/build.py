@@ -254,7 +254,7 @@ def _core(draft: _Draft, room: int) -> Fitted:
     chosen = [by_id[one.id] for _, some in found for one in some if by_id[one.id].kind is not Kind.RULE]
     fresh = [row for row in chosen if analyze.plain(row.content) not in draft.said]
     hits = [as_hit(row) for row in handle.store.with_details(fresh)]
-    further = max(0, live(handle) - len(draft.rules) - draft.more_rules - len(chosen))
+    further = max(0, live(handle, handle.settings.project) - len(draft.rules) - draft.more_rules - len(chosen))
     fitted = lines.fit(
         [pack.statement(hit, draft.language) for hit in hits],
         room,
