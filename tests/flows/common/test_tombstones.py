@@ -116,10 +116,10 @@ def test_what_earlier_versions_sealed_is_refused_as_before(memory, monkeypatch):
 
 def test_an_older_copy_does_not_bring_the_value_back(memory, tmp_path):
     """A backup from before, restored, and an export from before, imported, refuse the value in the other language, too."""
-    told = [memory.remember("I live in Oslo.").memory, memory.remember("我住在奥斯陆。").memory]
+    kept = [memory.remember("I live in Oslo.").memory, memory.remember("我住在奥斯陆。").memory]
     memory.admin.export(tmp_path / "before.jsonl")
     name = Path(memory.admin.backup().path).name
-    memory.admin.erase(told[0].id)
+    memory.admin.erase(kept[0].id)
     memory.admin.restore_backup(name)
     assert isinstance(memory.remember("我住在奥斯陆。"), Refused)
     memory.admin.import_(yiku_jsonl.read(tmp_path / "before.jsonl"), source="yiku")
