@@ -168,12 +168,12 @@ def test_wrong_arguments_are_named_in_chinese(memory, given, message):
 @pytest.mark.parametrize("text", ["I live in Oslo.", "我住在奥斯陆。"])
 def test_a_line_past_the_end_is_said(tools, memory, text):
     """An item without a line says how many it has, and where they begin."""
-    told = memory.remember(text).memory
-    past = tools.call("memory_get", {"id": told.id, "from_line": 9})
+    kept = memory.remember(text).memory
+    past = tools.call("memory_get", {"id": kept.id, "from_line": 9})
 
     assert ["Line 9 is past the end of it."] == past.data["notes"] and text not in past.text
     assert "2" in past.text.splitlines()[-3] and "1" in past.text.splitlines()[-3]
-    assert [] == tools.call("memory_get", {"id": told.id}).data["notes"]
+    assert [] == tools.call("memory_get", {"id": kept.id}).data["notes"]
 
 
 def test_an_error_says_what_an_agent_can_do(tools, memory):

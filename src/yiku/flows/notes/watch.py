@@ -69,14 +69,14 @@ def follow(handle: Handle, tell: Callable[[SyncReport], object], stopped: Callab
     handle.store.upkeep.ensure_open()
     root = publish.vault_of(handle)
 
-    told: Mapping[str, str] = {}  # files that cannot be indexed
+    unfit: Mapping[str, str] = {}  # files that cannot be indexed
 
     def look() -> SyncReport:
-        nonlocal told
+        nonlocal unfit
         report = sync.sync(handle, stopped=stopped)
         failed = report.failed or {}
-        new = {path: why for path, why in failed.items() if told.get(path) != why}
-        told = failed
+        new = {path: why for path, why in failed.items() if unfit.get(path) != why}
+        unfit = failed
         if report.anything or new or any(page.edits for page in report.pages):
             tell(replace(report, failed=new))
         return report

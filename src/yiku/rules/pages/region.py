@@ -15,11 +15,13 @@ Lines end with \\n here; whoever reads and writes the file keeps the line ends t
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from yiku.rules.text.analyze import UNSPACED_RUN
+from yiku.rules.text.sentences import WIDE_STOP
 
 END = "<!-- yiku:end -->"
 LONGEST_MARKER = 500  # characters; what is longer is somebody's text
@@ -30,7 +32,6 @@ _CONFLICT = re.compile(r"(?:<{7}|>{7})(?: |$)")
 _ID = re.compile(r"(?:^|(?<=\s))[`(（\[]?[#＃]([0-9a-fA-F][0-9a-fA-F-]{6,34}[0-9a-fA-F])[`)）\]]?$")
 _ID_INSIDE = re.compile(r"(?<=\s)[`(（\[]?[#＃]([0-9a-fA-F][0-9a-fA-F-]{6,34}[0-9a-fA-F])[`)）\]]?(?![0-9A-Za-z_-])")
 _STRUCK = re.compile(r"~~[^~]{1,4000}~~")
-_STOPS, _MARKS = ".。．", ".。．,，、;；:：!！?？"  # a full stop before an id gives way to a mark behind it
 _BULLET = re.compile(r"(?:[-*+•·]|\d{1,9}[.)、])(?:\s+|$)")
 _HEADING = re.compile(r"\s{0,3}#{1,6}(?:\s|$)")
 _RULER = re.compile(r"\s{0,3}(?:[-*_=](?:\s{0,3}[-*_=]){2,80})\s*$")
@@ -286,8 +287,8 @@ def with_id_inside(item: Item) -> Item | None:
     if len(found) != 1:
         return None
     before, after = item.text[: found[0].start()].rstrip(), item.text[found[0].end() :]
-    if after[:1] and after[0] in _MARKS:
-        before = before.rstrip(_STOPS)
+    if after and unicodedata.category(after[0]) == "Po":  # a full stop before the id gives way to a mark behind it
+        before = before.rstrip(f".{WIDE_STOP}")
     return item._replace(text=(before + after).strip(), id=found[0][1].lower())
 
 
