@@ -40,7 +40,6 @@ NAMES = {
     "rules/sessions/messages.py": "fields and types of messages of chat APIs",
     "rules/privacy/credentials.py": "forms of issuers, with examples",
     "rules/privacy/quoting.py": "marks by which prompts are cut",
-    "rules/statements/slots.py": "what a predicate may be told of, sorts of values",
     "rules/text/blocks.py": "words of programming languages",
     "rules/values/time_words.py": "names of classes and lists",
 }
