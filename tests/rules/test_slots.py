@@ -733,6 +733,48 @@ def test_plans_wishes_and_hearsay_fill_no_slot(text: str) -> None:
     assert slots.read(text) is None
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I'm joining Globex next month.",
+        "I'm joining Globex in May.",
+        "Next month I will work at Globex.",
+        "Next year I'll drive a BMW.",
+        "Starting next month my rent is 1200 euros.",
+        "My address will be Elm Street from May 1.",
+        "Next week I'll get up at 6:30.",
+        "明年我要搬到深圳。",
+        "今年我要搬到深圳。",
+        "我下周搬到深圳。",
+        "下个月我就35岁了。",
+        "下个月起我的房租是3500元。",
+        "下周一我老板是李明。",
+    ],
+)
+def test_a_plan_fills_no_slot_though_it_names_its_date(text: str) -> None:
+    """What holds from next month on does not hold yet."""
+    assert slots.read(text) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("My exam will be tomorrow.", ("user", "exam", "tomorrow")),
+        ("My exam will be on June 5.", ("user", "exam", "June 5")),
+        ("As of today my rent is 1200 euros.", ("user", "rent", "1200 euros")),
+        ("From now on my rent will be 1200 euros.", ("user", "rent", "1200 euros")),
+        ("I moved to Berlin last week.", ("user", "lives in", "Berlin")),
+        ("I work at Acme until next month.", ("user", "works at", "Acme")),
+        ("我的考试是下周五。", ("user", "exam", "下周五")),
+        ("从今天起我的房租是3500元。", ("user", "rent", "3500元")),
+        ("我上周搬到深圳了。", ("user", "lives in", "深圳")),
+    ],
+)
+def test_the_date_of_an_appointment_and_what_began_fill_their_slots(text: str, expected: tuple[str, str, str]) -> None:
+    """A date that lies ahead is the value of an appointment; what began today or ends next month holds now."""
+    assert expected == slot(text)
+
+
 def test_a_clause_without_a_subject_is_not_about_oneself() -> None:
     """`豆包很乖，今年3岁` says nothing of the speaker's age."""
     assert slots.read("豆包很乖，今年3岁。") is None

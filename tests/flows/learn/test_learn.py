@@ -47,6 +47,27 @@ def test_a_move_is_known_at_once_in_both_languages(memory, clock, question):
 
 
 @pytest.mark.parametrize(
+    ("now", "plan"),
+    [
+        ("I work at Acme.", "Next month I will work at Globex."),
+        ("My rent is 1000 euros.", "From next month my rent will be 1200 euros."),
+        ("我住在北京。", "明年我要搬到深圳。"),
+        ("我住在北京。", "我下周搬到深圳。"),
+        ("我今年34岁。", "下个月我就35岁了。"),
+    ],
+)
+def test_a_plan_with_its_date_retires_nothing(memory, now, plan):
+    """What holds today stays, and the plan stands beside it until its date is over."""
+    say(memory, now, plan)
+    kept = {one.content: one for one in memory.get_all()}
+
+    assert {now, plan} == {*kept}
+    assert (Kind.FACT, Kind.EVENT) == (kept[now].kind, kept[plan].kind)
+    assert kept[plan].expires_at is not None
+    assert kept[now].superseded_by is None
+
+
+@pytest.mark.parametrize(
     ("statement", "then", "left"),
     [
         (

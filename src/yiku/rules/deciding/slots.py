@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from yiku.rules.lexicon import built_in, lists
-from yiku.rules.lexicon.flags import DID, ONCE, UNTIL
+from yiku.rules.lexicon import flags as F
 from yiku.rules.statements import keys
 from yiku.rules.statements.clause import AGENT, Clause, Mood, Tense
 from yiku.rules.statements.clause import Slot as Filled
@@ -51,12 +51,18 @@ def read(text: str, *, speaker: str | None = None, names: Sequence[str] = ()) ->
 
 def plain_slot(clause: Clause, *, hedged: bool = False) -> Filled | None:
     """
-    Return the slot of a clause that asserts something of now about a known subject.
+    Return the slot of a clause that asserts something of now about a known subject, not what will be.
 
     hedged: one that is hedged fills it, too
     """
     states = clause.mood is Mood.ASSERTED and clause.tense is Tense.NOW and not clause.possible
-    return filled_by(clause) if states and (hedged or not clause.hedged) and is_of_somebody(clause) else None
+    filled = filled_by(clause) if states and (hedged or not clause.hedged) and is_of_somebody(clause) else None
+    if filled is None or filled.value.sort == "time":  # an appointment holds now, whatever its date
+        return filled
+    flags = clause.flags  # next month I will work at Globex, 明年我要搬到深圳
+    ahead = bool(flags & F.AHEAD) and not flags & F.UNTIL
+    will = bool(flags & F.WILL) and not flags & F.FROM_NOW and bool(flags & F.CHANGE or not flags & (F.NOW | F.EVERY))
+    return None if ahead or will else filled
 
 
 def filled_by(clause: Clause) -> Filled | None:
@@ -143,7 +149,7 @@ def is_past(text: str, of: str | None = None) -> bool:
 
 
 def _is_over(clause: Clause) -> bool:
-    state = clause.flags & (ONCE | DID | UNTIL) and clause.cue not in ("changes", "ends")
+    state = clause.flags & (F.ONCE | F.DID | F.UNTIL) and clause.cue not in ("changes", "ends")
     return clause.tense is Tense.PAST and bool(state) and clause.mood is Mood.ASSERTED
 
 

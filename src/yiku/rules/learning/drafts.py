@@ -188,8 +188,10 @@ def _stated(text: str, clause: Clause, said_at: datetime, speaker: str | None, n
 
 
 def _arranged(text: str, clause: Clause, said_at: datetime) -> Draft | None:
-    """Draft an appointment in the future; what recurs (every year on June 5) is a lasting fact."""
-    if clause.hedged or clause.denied or clause.possible or clause.tense is Tense.PAST or not clause.event:
+    """Draft an appointment in the future, or a change with its date; what recurs (every year on June 5) is a lasting fact."""
+    if clause.hedged or clause.denied or clause.possible or clause.tense is Tense.PAST:
+        return None
+    if not (clause.event or (clause.slots and clause.tense is Tense.NOW)):
         return None
     if clause.subject != USER or not stored.is_of_somebody(clause) or not any(value.dated for value in clause.values):
         return None

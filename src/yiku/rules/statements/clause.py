@@ -12,7 +12,7 @@ from yiku.rules.lexicon import flags as F
 USER = "user"  # the speaker of a turn, who is the owner where no other is named
 AGENT = "agent"
 KEPT = F.ALSO | F.CAN | F.DID | F.EVENT | F.EVERY | F.FOR_THIS | F.IT | F.JOKE | F.MANY | F.ONCE | F.OTHER | F.SLIP
-KEPT |= F.TO_DO | F.UNTIL | F.YOU | F.YOUR  # of a clause
+KEPT |= F.TO_DO | F.UNTIL | F.YOU | F.YOUR | F.AHEAD | F.CHANGE | F.FROM_NOW | F.NOW | F.WILL  # of a clause
 NOWHERE = (0, 0)  # where a clause names its subject that leaves it out
 
 
