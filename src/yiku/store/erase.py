@@ -20,6 +20,7 @@ import apsw
 from yiku.store import index, jobs, note_tables, pages, records, row_codec, text_columns
 from yiku.store.protocol import Journal
 from yiku.types import Erase, ErasedRow, Purge, RedactedTurn, State
+from yiku.types.changes import RETRACTION
 
 READERS_MS = 1_000  # that the WAL's emptying waits for those who read; other writers wait as long
 ID_BYTES = 8  # of the name of an erasure
@@ -32,6 +33,7 @@ OF_A_SCOPE = (
     " runs night_items"
 ).split()
 AMONG = "select value from json_each(?)"
+OF_A_RETRACTION = "scope_id = ?1 and key between ?2 and ?2 || '!'"  # and of what the turn takes back beside a statement
 
 
 def erase(connection: apsw.Connection, scope: int, change: Erase, journal: Journal) -> Iterable[int]:
@@ -113,6 +115,7 @@ def _delete_turn(connection: apsw.Connection, scope: int, gone: ErasedRow) -> bo
         connection.execute("delete from turn_state where turn_n = ?", (gone.n,))
         connection.execute("delete from turn_work where turn_n = ?", (gone.n,))
         connection.execute("delete from conversation_turns where scope_id = ? and n = ?", (scope, gone.n))
+        connection.execute(f"delete from receipts where {OF_A_RETRACTION}", (scope, f"{RETRACTION} {gone.id}"))
         _forget_changes(connection, scope, ("conversation_turns", "turn_state"), gone.n)
     return found
 
@@ -122,6 +125,8 @@ def _redact_turn(connection: apsw.Connection, scope: int, blanked: RedactedTurn)
     past = _unindex(connection, scope, blanked.gone)
     if not past:
         return False
+    of_turn = (scope, f"{RETRACTION} {blanked.gone.id}")
+    connection.execute(f"update receipts set digest = x'' where {OF_A_RETRACTION}", of_turn)  # it is of the text
     sql = "select session_n, position from conversation_turns where n = ?"
     session_n, position = index.fetch_one(connection, sql, blanked.gone.n)
     values = row_codec.turn_values(blanked.gone.n, scope, session_n, position, blanked.turn)

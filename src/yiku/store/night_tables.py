@@ -14,6 +14,7 @@ import apsw
 
 from yiku.store import index, row_codec
 from yiku.types import CiteSources, KeepItem, KeepRun, Prune
+from yiku.types.changes import RETRACTION
 
 RUN_COLUMNS = "id, mode, at, offset_min, started_at, finished_at, phase, seen, counts"
 ITEM_COLUMNS = "item, phase, action, tx, ids, reason, evidence, at"
@@ -62,7 +63,7 @@ def prune(connection: apsw.Connection, scope: int, change: Prune, operation: int
             "not exists (select 1 from memory_tag_rel r where r.scope_id = ?1 and r.tag_id = memory_tags.id)",
             (scope,),
         ),
-        ("receipts", "at < ?2", (scope, at)),
+        ("receipts", f"at < ?2 and key not glob '{RETRACTION} *'", (scope, at)),
         ("access_log", "at < ?2", (scope, at)),
         ("published", f"at < ?2 and n < ({newest})", (scope, at)),
         ("night_items", f"run in ({old_runs})", (scope, at)),

@@ -89,6 +89,9 @@ class CountAccess:
     episodes: Sequence[int] = ()
 
 
+RETRACTION = "retract"  # how the key of a retraction begins, before the id of its turn; kept as long as that
+
+
 @value(frozen=True, slots=True)
 class Receipt:
     """The result of a call under an idempotency key, written with its changes."""
@@ -184,6 +187,8 @@ class Purge:
 class Prune:
     """
     Drop what nothing refers to any more: unused tags, and what is older than a time of the others that are counted.
+
+    The receipts of retractions stay, so that one that was undone is not done again.
 
     kept: the decision that is written down with it, and with the counts as its evidence, if anything was dropped
     """

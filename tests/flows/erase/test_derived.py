@@ -249,3 +249,17 @@ def test_a_session_that_is_known_by_its_files_alone_can_be_erased(memory, home):
 
     assert ["others"] == [one.session for one in memory.sessions.attachments()]
     assert [] == canaries.sung(home, [WORD])
+
+
+@pytest.mark.parametrize(("said", "joke"), [("I live in Bergen.", "just kidding"), ("我住在北京。", "开玩笑的！")])
+def test_that_a_turn_took_something_back_goes_with_the_turn(memory, said, joke):
+    """Of a turn that stays without its words nothing is left that could tell them; another turn's receipt stays."""
+    store, scope = memory._handle.store, memory._handle.writes()
+    turns = [memory.record_turn("user", text, session=session) for session in "abc" for text in (said, joke)]
+    keys = [f"retract {turn.id}" for turn in turns[1::2]]
+
+    assert all(store.receipt(scope, key) for key in keys)
+    memory.admin.erase(session="a")
+    memory.admin.erase(turns[3].id)
+    found = [store.receipt(scope, key) for key in keys]
+    assert (None, b"", True) == (found[0], found[1] and found[1][0], bool(found[2] and found[2][0]))

@@ -63,6 +63,25 @@ def test_tags_that_nothing_carries_and_old_receipts_go(memory, clock):
     assert ("灯",) == memory.get(memory.get_all()[0].id).tags
 
 
+@pytest.mark.parametrize(("said", "joke"), [("I live in Bergen.", "just kidding"), ("我住在北京。", "开玩笑的！")])
+@pytest.mark.parametrize("back", ["undo", "restore"])
+def test_a_retraction_that_was_undone_is_not_done_again(memory, clock, said, joke, back):
+    """Years later neither `relearn` nor the same messages take back what was restored."""
+    for text in (said, joke):
+        memory.record_turn("user", text, session="a")
+    (gone,) = memory.get_all(where={"state": "archived"})
+    if back == "undo":
+        memory.admin.undo(memory.admin.journal(limit=1)[0].transaction)
+    else:
+        memory.restore(gone.id)
+    clock.advance(days=100)
+    memory.admin.consolidate()
+    memory.admin.relearn()
+    memory.sessions.compressing([{"role": "user", "content": text} for text in (said, joke)], session="a")
+
+    assert [said] == [one.content for one in memory.get_all()]
+
+
 def test_what_was_decided_is_shown_for_90_days(memory, clock):
     """The run is known after that, its decisions are not."""
     memory.remember("The lift is broken. 电梯坏了。", priority="transient")

@@ -48,6 +48,7 @@ from yiku.types import (
     Turn,
     Turns,
 )
+from yiku.types.changes import RETRACTION
 from yiku.types.invisible import UNSEEN
 
 FORMAT, VERSION = "yiku-export", 1
@@ -210,7 +211,9 @@ def _change(handle: Handle, scope: int, row: ChangeRow, memories: Mapping[int, _
         turns = _turns(handle, scope, range(row.row, row.row + row.count))
         upto, known = handle.store.learning.upto(scope), handle.store.learning.extracted(scope, [turn.n for turn in turns])
         for turn in turns:
-            took_back = handle.store.receipt(scope, f"retract {turn.id}") is not None  # the key under which learning does it once
+            took_back = (
+                handle.store.receipt(scope, f"{RETRACTION} {turn.id}") is not None
+            )  # the key under which learning does it once
             learned = {"learned": True} if turn.n <= upto or turn.n in known or took_back else {}
             yield {"type": "turn", **_whole_turn(handle, turn, missing), **learned}
     elif row.table == "turn_state":

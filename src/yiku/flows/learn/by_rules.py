@@ -23,6 +23,7 @@ from yiku.rules.learning.drafts import drafts
 from yiku.rules.privacy import fence
 from yiku.rules.text.sentences import ASKING
 from yiku.types import Draft, How, Origin, SemanticMemory, Turn, Turns
+from yiku.types.changes import RETRACTION
 
 TURN_S = 3.0  # of CPU to read one turn, ten times of what the first in a process takes; the rest of it is left out, and said
 BEFORE = 20  # turns of a session, which must be known before something of it is taken back
@@ -162,7 +163,7 @@ def _keep(
     if draft.action == "state":
         result = keep(handle, scope, turn, draft, known, method=METHOD, candidate=candidate, dry_run=dry_run)
     else:
-        once = f"retract {turn.id}"  # once: done again, it would take back what was said before that
+        once = f"{RETRACTION} {turn.id}"  # once: done again, it would take back what was said before that
         standalone = retract.marker(draft.text) in {
             None,
             "slip",

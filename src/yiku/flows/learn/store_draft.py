@@ -18,6 +18,7 @@ from yiku.flows.keep.remember import remember
 from yiku.rules.deciding import retention, retract
 from yiku.rules.text.analyze import fold
 from yiku.types import Draft, How, Memories, Outcome, SemanticMemory, State, Turn
+from yiku.types.changes import RETRACTION
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +81,7 @@ def keep(
     """
     once = None
     if not candidate and retract.marker(draft.text) is not None:  # what states something may take something back, too
-        once = f"retract {turn.id} {handle.scope_seal(fold(draft.text)).hex()}"
+        once = f"{RETRACTION} {turn.id} {handle.scope_seal(fold(draft.text)).hex()}"
         if handle.store.receipt(scope, once) is not None:
             return None
     known_texts = {
