@@ -202,3 +202,50 @@ def test_what_had_expired_begins_anew_when_it_is_told_again() -> None:
 
     assert 1 == len(decision.adds)
     assert decision.adds[0].id == decision.updates[0][1]["superseded_by"]
+
+
+@pytest.mark.parametrize(
+    ("text", "day", "again"),
+    [
+        ("I have an exam next Friday.", 7, 14),
+        ("My flight to Oslo is tomorrow.", 0, 2),
+        ("The museum opens next month.", 0, 40),
+        ("我下周五考试。", 7, 14),
+        ("我明天下午三点看牙医。", 0, 2),
+        ("博物馆下个月开门。", 0, 40),
+        ("博物馆明年3月开门。", 0, 400),
+    ],
+)
+def test_the_same_words_of_another_day_are_the_next_version(text: str, day: int, again: int) -> None:
+    """Next Friday is another one a week later; told in either order the later one is live. On the same day it is the same."""
+    first, later = statement(text, day), statement(text, again)
+    decision = conflict.decide(later, ConflictSet(expect=Expect(), same=[first]))
+    before = conflict.decide(first, ConflictSet(expect=Expect(), same=[later]))
+    repeated = replace(first, id="repeated", said_at=first.said_at + timedelta(hours=1))
+
+    assert (Replaced, first.line) == (type(decision.outcome), decision.subject.line)
+    assert (Past, later.id, ()) == (type(before.outcome), before.subject.superseded_by, before.updates)
+    assert isinstance(conflict.decide(repeated, ConflictSet(expect=Expect(), same=[first])).outcome, Confirmed)
+
+
+@pytest.mark.parametrize("text", ["My exam is tomorrow.", "我的考试是下周五。"])
+def test_the_value_of_a_slot_is_another_where_its_words_name_another_day(text: str) -> None:
+    """The date of the exam is corrected by the same words, and confirmed by them on the same day."""
+    table = Table()
+    decisions = [table.tell(replace(statement(text, day), id=f"{text}{n}")) for n, day in enumerate((0, 0, 7))]
+
+    assert [New, Confirmed, Replaced] == [type(decision.outcome) for decision in decisions]
+    assert [(text, 0, 7), (text, 7, None)] == table.chain
+
+
+@pytest.mark.parametrize("text", ["I run on Fridays.", "I moved to Oslo on 5 March.", "我每周五跑步。", "我3月5日搬到了深圳。"])
+def test_words_that_name_the_same_day_at_any_time_confirm(text: str) -> None:
+    """A weekday or a date says the same a week later."""
+    first = statement(text, 0)
+    met = (
+        ConflictSet(expect=Expect(), same=[first])
+        if first.slot is None
+        else ConflictSet(expect=Expect(), previous=first, live=first)
+    )
+
+    assert isinstance(conflict.decide(statement(text, 7), met).outcome, Confirmed)

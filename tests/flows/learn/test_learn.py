@@ -67,6 +67,20 @@ def test_a_plan_with_its_date_retires_nothing(memory, now, plan):
     assert kept[now].superseded_by is None
 
 
+@pytest.mark.parametrize("line", ["My flight to Oslo is tomorrow.", "我明天下午三点看牙医。"])
+def test_a_plan_that_is_said_again_for_another_day_ends_with_that_day(memory, clock, line):
+    """The row says when it was said last and ends a day after it; the earlier one is history of the line."""
+    say(memory, line)
+    (first,) = memory.get_all()
+    clock.advance(days=1.5)
+    say(memory, line)
+    (row,) = memory.get_all()
+
+    assert (first.line, line, clock.now) == (row.line, row.content, row.said_at)
+    assert row.expires_at > first.expires_at
+    assert [first.id, row.id] == [version.id for version in memory.history(row.id)]
+
+
 @pytest.mark.parametrize(
     ("statement", "then", "left"),
     [

@@ -7,7 +7,8 @@ statement is put where it belongs in that order, so a history recorded in any or
 chain: said last, it retires the one before; said earlier, it becomes history and retires nothing.
 Neighbours that say the same are one version with several sources.
 
-Nothing here looks at how similar two texts are. Only the slot, or the same words, count.
+Nothing here looks at how similar two texts are. Only the slot, or the same words, count. Where these name a day from the
+one on which they were said ("tomorrow", 下周五), they are the same only of the same day; else they are the next version.
 """
 
 from __future__ import annotations
@@ -82,10 +83,18 @@ def decide(new: SemanticMemory, met: ConflictSet, *, split_id: str = "") -> Deci
     """
     previous, following = met.previous, met.following
     for known in (*met.same, previous):
-        if known is not None and known.content_hash == new.content_hash:
-            return _linked(new, known, following, met.live or new, split_id) if _expired(known, new) else confirm(new, known)
+        if known is None or known.content_hash != new.content_hash:
+            continue
+        if _expired(known, new):
+            return _linked(new, known, following, met.live or new, split_id)
+        if _same_days(known, new) or known.said_at <= new.said_at < known.confirmed_at:
+            return confirm(new, known)
+        if known is not previous:
+            later = new.said_at < known.said_at
+            return _linked(new, None if later else known, known if later else None, known if later else new, split_id)
     inside_previous = previous is not None and previous.confirmed_at > new.said_at
-    if following is not None and following.content_hash == new.content_hash and not inside_previous:
+    again = following is not None and following.content_hash == new.content_hash and _same_days(following, new)
+    if following is not None and again and not inside_previous:
         return _began_earlier(following, new, previous)
     if previous is None and following is None:
         return _beside(new, met.rivals)
@@ -95,6 +104,11 @@ def decide(new: SemanticMemory, met: ConflictSet, *, split_id: str = "") -> Deci
 def _expired(known: SemanticMemory, new: SemanticMemory) -> bool:
     """Whether a version had expired when it was said again; then a new version begins."""
     return any(end is not None and end <= new.created_at for end in (known.expires_at, known.auto_delete_at))
+
+
+def _same_days(known: SemanticMemory, new: SemanticMemory) -> bool:
+    """Whether the same words name the same days in both: "tomorrow" of the 10th is not that of the 12th."""
+    return canonical.form(known.content, known.said_at) == canonical.form(new.content, new.said_at)
 
 
 def confirmation(known: SemanticMemory, new: SemanticMemory) -> dict[str, Any]:
@@ -219,7 +233,7 @@ def same_object(one: SemanticMemory, other: SemanticMemory) -> bool:
         return False
     said = [normal(object_).strip(f" {STOPS}").casefold() for object_ in (one.object, other.object)]
     if said[0] == said[1]:
-        return True
+        return canonical.form(one.object, one.said_at) == canonical.form(other.object, other.said_at)
     alike = canonical.same(one.object, one.said_at, other.object, other.said_at)
     return alike and keys.tail(one.predicate or "") != VERSION  # 1.2 and 1.20 are one number, and two versions
 

@@ -53,7 +53,7 @@ def _calendar(pieces: Sequence[Piece], at: int, said_at: datetime | None) -> Rea
     year, month, day = (int(found.get(name, 0)) for name in ("year", "month", "day"))
     if "last" in found and (month or year):
         return day_of(year, month or 12, monthrange(year or _YEARS[3], month or 12)[1]), end
-    if month and (day or "of" not in found):
+    if month:
         certain = day or year or "stretch" in found or pieces[end - 1].cjk or len(pieces[end - 1].text) > _SHORT
         return (f"{day_of(year, month, day)}{found.get('stretch', '')}", end) if certain else None
     if day:
