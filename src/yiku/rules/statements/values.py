@@ -82,7 +82,8 @@ def _time_until(part: Sequence[Word], place: int) -> int:
     sure = False
     while end < len(part):
         word = part[end]
-        if word.flags & F.TIME or _is_clock(word) or _is_date(word) or (word.flags & F.PART_OF_TIME and end > place):
+        goes_on = sure and word.inside  # Friday of next Friday
+        if goes_on or word.flags & F.TIME or _is_clock(word) or _is_date(word) or (word.flags & F.PART_OF_TIME and end > place):
             sure, last = True, end + 1
         elif sure and _is_counted(part, end):
             break
