@@ -506,6 +506,11 @@ SAME_SLOT = [
     ("I report to Niko.", "我的直属主管是Erica。"),
     ("My line manager is Ann.", "My boss is Bo."),
     ("年会的预算是八万。", "老板刚批了，年会预算加到十万。"),
+    ("My dentist is Bob Jones.", "我的牙医是王强。"),
+    ("My therapist is Lou Reed.", "我的心理医生是李明。"),
+    ("My team lead is Bob Jones.", "我的组长是王强。"),
+    ("My computer is a Dell.", "我的电脑是ThinkPad。"),
+    ("My home address is Elm Street.", "我的住址是长安街。"),
 ]
 OTHER_SLOT = [
     ("The read timeout is 5 seconds.", "The connect timeout is 2 seconds."),
@@ -521,6 +526,26 @@ OTHER_SLOT = [
     ("我爸生日是腊月二十三。", "我岳父生日是正月二十三。"),
     ("Autumn term starts on September 1.", "Autumn term ends on December 18."),
     ("新冰箱的容积是四百五十升", "新冰箱的重量是九十公斤"),
+    ("My doctor is Ann Smith.", "My dentist is Bob Jones."),
+    ("My GP is Ann Smith.", "My therapist is Lou Reed."),
+    ("My manager is Ann Smith.", "My team lead is Bob Jones."),
+    ("My laptop is a ThinkPad.", "My computer is a Dell."),
+    ("The API's rate limit is 100 per minute.", "The API's quota is 5000 per day."),
+    ("The project's kickoff is on 4 May.", "The project's launch is on 6 June."),
+    ("The shop's owner is Ann Smith.", "The shop's contact person is Bob Jones."),
+    ("My salary is 5000 euros.", "My income is 7000 euros."),
+    ("The team's project manager is Ann Smith.", "The team's product manager is Bob Jones."),
+    ("我的医生是李明。", "我的牙医是王强。"),
+    ("我的家庭医生是李明。", "我的心理医生是王强。"),
+    ("我的主管是李明。", "我的组长是王强。"),
+    ("我的笔记本是ThinkPad。", "我的电脑是Dell。"),
+    ("我的年薪是二十万元。", "我的月薪是两万元。"),
+    ("我的学费是8000元。", "我的停车费是300元。"),
+    ("这个小区的单价是三万元", "这个小区的总价是三百万元"),
+    ("我的工号是1001。", "我的学号是2002。"),
+    ("我的班主任是李明。", "我的导师是王强。"),
+    ("我的星座是狮子座。", "我的属相是马。"),
+    ("我的钢琴课是周一。", "我的游泳课是周三。"),
 ]
 
 

@@ -151,6 +151,25 @@ def test_an_attribute_is_found_under_each_of_its_names(memory, stated, question)
 
 
 @pytest.mark.parametrize(
+    ("asked_for", "near", "question"),
+    [
+        ("My doctor is Ann.", "My dentist is Bob.", "Who is my doctor?"),
+        ("My computer is a Dell.", "My laptop is a ThinkPad.", "What computer do I have?"),
+        ("我的医生是张伟。", "我的牙医是王强。", "我的医生是谁？"),
+        ("我的电脑是Dell。", "我的笔记本是ThinkPad。", "我的电脑是什么？"),
+    ],
+)
+def test_what_a_question_may_mean_is_found_behind_what_it_names(memory, asked_for, near, question):
+    """A dentist is a doctor, too: found alone, and behind the doctor where both are known, whichever was said last."""
+    memory.remember(near)
+    assert [near] == [hit.text for hit in memory.recall(question)]
+
+    memory.remember(asked_for)
+    memory.remember(near)
+    assert [asked_for, near] == [hit.text for hit in memory.recall(question)]
+
+
+@pytest.mark.parametrize(
     ("talk", "question"),
     [
         (["我妹妹小红对青霉素过敏", "我对花生过敏"], "我妹妹对什么过敏?"),

@@ -87,19 +87,22 @@ def stated(text: str) -> frozenset[str]:
 
 
 def names_of(name: str) -> Sequence[str]:
-    """Return all names of an attribute: boss, 主管 … for manager; empty for any other word."""
+    """Return all names of an attribute and of those near it: boss, 主管, team lead … for manager; empty for any other word."""
     known = built_in().words.get(name)
     return _attributes().get(known.has if known is not None and known.has else name, ())
 
 
 @cache
 def _attributes() -> dict[str, list[str]]:
-    """Names of each attribute."""
+    """Names of each attribute, then of those that a question for it finds, too."""
     found: dict[str, list[str]] = {}
     for word, entry in built_in().words.items():
         if entry.has:
             found.setdefault(entry.has, []).append(word)
-    return found
+    near = {name: line.split() for line in lists.words("slots.near") for name in line.split()}
+    return {
+        name: [*own, *(word for each in near.get(name, ()) if each != name for word in found[each])] for name, own in found.items()
+    }
 
 
 def _asked_of(said: str, found: Sequence[Word]) -> set[str]:
