@@ -369,6 +369,10 @@ def test_another_value_of_one_slot_stands_first_however_soon_it_was_said(memory,
         ("我在华为工作。", "我弟弟毕业了，他现在在腾讯上班。", "我在哪里工作？"),
         ("I like green tea.", "I was at the market, I like coffee.", "what do I like?"),
         ("I work at Acme as a nurse.", "I got a letter, I may work at Beta Clinic next year.", "where do I work?"),
+        ("I work at Acme.", "Next month I will work at Globex.", "where do I work?"),
+        ("My rent is 1000 euros.", "From next month my rent will be 1200 euros.", "how much is my rent?"),
+        ("我住在北京。", "我下周搬到深圳。", "我住在哪里？"),
+        ("我的房租是3000元。", "下个月起我的房租是3500元。", "我的房租是多少？"),
     ],
 )
 def test_another_subject_a_plan_and_a_slot_of_many_values_mark_nothing(memory, clock, earlier, later, question):

@@ -56,13 +56,8 @@ def plain_slot(clause: Clause, *, hedged: bool = False) -> Filled | None:
     hedged: one that is hedged fills it, too
     """
     states = clause.mood is Mood.ASSERTED and clause.tense is Tense.NOW and not clause.possible
-    filled = filled_by(clause) if states and (hedged or not clause.hedged) and is_of_somebody(clause) else None
-    if filled is None or filled.value.sort == "time":  # an appointment holds now, whatever its date
-        return filled
-    flags = clause.flags  # next month I will work at Globex, 明年我要搬到深圳
-    ahead = bool(flags & F.AHEAD) and not flags & F.UNTIL
-    will = bool(flags & F.WILL) and not flags & F.FROM_NOW and bool(flags & F.CHANGE or not flags & (F.NOW | F.EVERY))
-    return None if ahead or will else filled
+    states = states and not clause.upcoming and (hedged or not clause.hedged)
+    return filled_by(clause) if states and is_of_somebody(clause) else None
 
 
 def filled_by(clause: Clause) -> Filled | None:

@@ -131,7 +131,7 @@ def fill_one_slot(old: Answer, new: Answer) -> bool:
     if not (old.slots and new.slots and old.clause.plain and new.clause.plain and said_later(new, old)):
         return False
     one, other = old.clause, new.clause
-    if "?" in (one.subject, other.subject) or not one.who & other.who or one.denied or other.denied or other.also:
+    if "?" in (one.subject, other.subject) or not one.who & other.who or one.denied or other.denied or other.also or other.upcoming:
         return False
     pairs = [(a, b) for a in old.slots for b in new.slots if a.predicate == b.predicate and a.one and not a.denial | b.denial]
     return any(a.noun == b.noun and a.holder == b.holder for a, b in pairs) and not _same_value(old, new)

@@ -136,6 +136,14 @@ class Clause:
         return self.mood is Mood.ASSERTED and self.tense is Tense.NOW and not self.hedged
 
     @property
+    def upcoming(self) -> bool:
+        """Whether it says what will hold: next month I will work at Globex, 明年我要搬到深圳. An appointment holds now."""
+        flags = self.flags
+        ahead = bool(flags & F.AHEAD) and not flags & F.UNTIL
+        will = bool(flags & F.WILL) and not flags & F.FROM_NOW and bool(flags & F.CHANGE or not flags & (F.NOW | F.EVERY))
+        return (ahead or will) and not any(slot.value.sort == "time" for slot in self.slots)
+
+    @property
     def who(self) -> frozenset[str]:
         """All names of its subject; empty if unknown."""
         return self.called | {self.subject} if self.subject else frozenset()

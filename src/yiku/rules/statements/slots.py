@@ -79,7 +79,8 @@ def filled(told: PartialClause, lexicon: Lexicon) -> Iterator[Slot]:
             value = _exactly(told, matched[0]) if matched else None
             if matched is None or value is None:
                 continue
-            if _PERSON in said and not _follows(told, min(place, _place_of(told.own, value))):
+            begins = next(n for n, each in enumerate(told.own) if each.start == value.start)
+            if _PERSON in said and not _follows(told, min(place, begins)):
                 continue
             if len(template.parts) == 1 and _is_of_a_day(told):
                 continue
@@ -147,10 +148,6 @@ def _is_of_a_day(told: PartialClause) -> bool:
     """Whether a clause tells of certain days, and not of since when: 今天吃素, 每周一吃素, 从今天起吃素."""
     flags = flags_of(told.own)
     return (bool(flags & F.EVERY) or any(value.sort == "time" for value in told.values)) and not flags & (F.CHANGE | F.FROM)
-
-
-def _place_of(own: Sequence[Word], value: Value) -> int:
-    return next(place for place, word in enumerate(own) if word.start == value.start)
 
 
 def _denies(template: Template, own: Sequence[Word]) -> bool:
