@@ -16,7 +16,7 @@ from yiku.rules.text.analyze import fold
 from yiku.types import Kind, SemanticMemory, Source, State
 
 LEARNING_VERSION = (
-    4  # goes up when the rules keep other statements of the same turns; `yiku status` then proposes to read them again
+    5  # goes up when the rules keep other statements of the same turns; `yiku status` then proposes to read them again
 )
 OUTGROWN = "no longer learned by the rules"  # the reason of what a new reading does not keep
 
