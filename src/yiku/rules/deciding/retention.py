@@ -69,21 +69,16 @@ def retold(known: SemanticMemory, new: SemanticMemory) -> dict[str, Any]:
 
     A new telling whose own words have an end (tomorrow, for now) has that; what is for a session ends with it.
     """
-    end = _end(known)
+    end, new_end = (min(filter(None, (one.expires_at, one.auto_delete_at)), default=None) for one in (known, new))
     if end is None or new.origin is not Origin.USER or new.said_at < known.confirmed_at or UNTIL_SESSION in new.metadata:
         return {}
-    if (new_end := _end(new)) is not None:
+    if new_end is not None:
         later = {name: getattr(new, name) for name in ("expires_at", "auto_delete_at", "ttl_days", "priority")}
     else:
         new_end = durations.named_end(new.content, new.kind, new.said_at)
         later = {"expires_at": new_end, "auto_delete_at": None, "ttl_days": None}
         later |= {} if new_end else {"priority": new.priority}
     return later if new_end is None or new_end > end else {}
-
-
-def _end(memory: SemanticMemory) -> datetime | None:
-    """Return from when on a memory is no longer recalled."""
-    return min(filter(None, (memory.expires_at, memory.auto_delete_at)), default=None)
 
 
 def renewal(memory: SemanticMemory, used_at: datetime) -> dict[str, Any]:
