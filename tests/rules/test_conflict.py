@@ -228,6 +228,16 @@ def test_the_same_words_of_another_day_are_the_next_version(text: str, day: int,
     assert isinstance(conflict.decide(repeated, ConflictSet(expect=Expect(), same=[first])).outcome, Confirmed)
 
 
+@pytest.mark.parametrize(
+    ("text", "again"), [("Note: buy milk!", "Note buy milk"), ("备注：买牛奶！", "备注：买牛奶"), ("a-" * 30_000, "A-" * 30_000)]
+)
+def test_other_signs_and_long_words_are_no_other_day(text: str, again: str) -> None:
+    """The same words are confirmed, in no time."""
+    assert isinstance(
+        conflict.decide(statement(again, 3), ConflictSet(expect=Expect(), same=[statement(text, 0)])).outcome, Confirmed
+    )
+
+
 @pytest.mark.parametrize("text", ["My exam is tomorrow.", "我的考试是下周五。"])
 def test_the_value_of_a_slot_is_another_where_its_words_name_another_day(text: str) -> None:
     """The date of the exam is corrected by the same words, and confirmed by them on the same day."""

@@ -108,7 +108,9 @@ def _expired(known: SemanticMemory, new: SemanticMemory) -> bool:
 
 def _same_days(known: SemanticMemory, new: SemanticMemory) -> bool:
     """Whether the same words name the same days in both: "tomorrow" of the 10th is not that of the 12th."""
-    return canonical.form(known.content, known.said_at) == canonical.form(new.content, new.said_at)
+    forms = (canonical.form(one.content[: canonical.LONGEST], one.said_at).split() for one in (known, new))
+    first, second = ([token for token in tokens if token[0] in canonical.TIMES] for tokens in forms)
+    return first == second
 
 
 def confirmation(known: SemanticMemory, new: SemanticMemory) -> dict[str, Any]:

@@ -22,6 +22,8 @@ from yiku.rules.values.dates import date, time_of_day
 from yiku.rules.values.measures import COUNTED, Piece, scan
 
 LONGEST = 160  # characters of a value in which numbers and times are read; a longer one is compared by its words
+NAMED = 1_000  # characters of one whose words get their one name; a longer one is compared as it is folded
+TIMES = "@%"  # what a token of a day begins with, and one of an hour
 ROUGHLY = 0.03  # of an amount that is told as about so much
 ROUNDING = 0.005  # of one that is told in other measures: who converts, rounds
 Reader = Callable[[Sequence[Piece], int, datetime | None], tuple[str, int] | None]
@@ -109,6 +111,8 @@ def form(text: str, said_at: datetime | None = None) -> str:
     if day := _DAY_AND_MONTH.fullmatch(folded):
         return measures.day_of(None, int(day[2]), int(day[1]))
     folded = folded.strip(" .")
+    if len(folded) > NAMED:
+        return folded
     pieces = scan(folded)
     known = _wholes().get(folded[pieces[1].start :] if len(pieces) > 1 and "leading" in pieces[0].reads else folded)
     return known or " ".join(_forms(pieces, said_at, _READERS if len(folded) <= LONGEST else ()))
@@ -172,7 +176,7 @@ def thing(text: str) -> str:
 def sort_of(text: str) -> str:
     """Return the sort of a value: when, a unit, count or number; empty for words."""
     tokens = form(text, _ANY_DAY).split()
-    if any(token[0] in "@%" for token in tokens) and all(token[0] in "@%" or _IS_HOUR.fullmatch(token) for token in tokens):
+    if any(token[0] in TIMES for token in tokens) and all(token[0] in TIMES or _IS_HOUR.fullmatch(token) for token in tokens):
         return "when"
     if tokens and (amount := _AMOUNT.match(tokens[0])):
         return amount[2].partition("/")[0] or ("number" if len(tokens) == 1 and amount[0] == tokens[0] else "count")
