@@ -145,7 +145,8 @@ def comes_in_or_is_named(export_file: Path, folder: Path, seed: int) -> None:
             assert not any(row.pinned or row.kind == "rule" for row in memory.get_all() if row.live and row.origin == "import")
     open_and_check(home)
     again = taken(home, file, trust=trust)
-    assert 0 == again.turns + again.memories or again.problems, f"seed {seed}: {again}"
+    # what the first one named may fit now that what stood behind it is there; nothing else comes in twice
+    assert again.turns + again.memories <= len(report.problems) or again.problems, f"seed {seed}: {again}"
 
 
 def every_verb(memory: Memory, home: Path) -> None:
