@@ -50,6 +50,11 @@ def contents(path: Path) -> Iterator[bytes]:
         yield zlib.decompressobj().decompress(raw)
 
 
+def has_number(content: bytes, number: str) -> bool:
+    """Whether a number stands in bytes; not inside of an id or a checksum, whose digits come by chance."""
+    return re.search(rb"(?<![0-9a-f])" + number.encode() + rb"(?![0-9a-f])", content) is not None
+
+
 def sung(folder: Path, words: Iterable[str]) -> list[str]:
     """Where canaries are heard: each file with the words of which it holds a piece."""
     wanted = {word: set(pieces(word)) for word in words}
