@@ -28,7 +28,6 @@ METADATA_BYTES = 16 * 1024
 NAME_CHARS = 256  # session, speaker, agent, project, tag, entity
 PATH_BYTES = 4_096  # as Linux has it
 QUESTION_CHARS = 100_000
-FEWER_WORDS = "Ask in fewer words."
 LIMIT_AT_MOST = 10_000
 LIST_AT_MOST = 256  # tags, entities, relations of one memory
 TURNS_AT_MOST = 100_000  # of one call
@@ -65,6 +64,11 @@ def text(value: object, name: str, *, at_most: int = TEXT_BYTES, empty: bool = F
     if not empty and not value.strip():
         refuse(name, "is empty")
     return value
+
+
+def question(value: object, what: str = "question") -> str:
+    """Check what is searched for."""
+    return text(value, what, at_most=QUESTION_CHARS, advice="Ask in fewer words.")
 
 
 def name(value: object, what: str) -> str:

@@ -122,7 +122,7 @@ def history(handle: Handle, id_or_text: str, *, as_of: datetime | str | None = N
     Found by what it is about, there are also the live statements about which what counts now was said later: each names it.
     """
     at = checks.optional_time(as_of, "as_of", now=handle.now())
-    text = checks.text(id_or_text, "id", at_most=checks.QUESTION_CHARS, advice=checks.FEWER_WORDS).strip()
+    text = checks.question(id_or_text, "id").strip()
     scopes = handle.reads()
     if may_be_id(text) and not text.isalpha():
         start, outdated = find_memory(handle, text, scopes), list[SemanticMemory]()

@@ -42,7 +42,7 @@ def context(
     """Return a fenced text within the token budget; empty if there is nothing. See Memory.context."""
     budget = checks.integer(handle.settings.context_tokens if max_tokens is None else max_tokens, "max_tokens", at_most=MOST_TOKENS)
     limit = max(10, min(200, budget // TOKENS_PER_HIT))
-    asked = checks.text(question, "question", at_most=checks.QUESTION_CHARS, advice=checks.FEWER_WORDS)
+    asked = checks.question(question)
     spoken = language(handle, asked)
     how: dict[str, Any] = {"where": where, "as_of": as_of, "valid_at": valid_at, "session": session}
     standing = pack.PackedRules()

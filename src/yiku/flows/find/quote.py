@@ -29,7 +29,7 @@ def listed(handle: Handle, hits: Sequence[Hit], question: str = "", *, max_token
     if isinstance(hits, str) or not isinstance(hits, Sequence) or not all(isinstance(hit, Hit) for hit in hits):
         checks.refuse("hits", "must be the hits of a search")
     budget = checks.integer(handle.settings.context_tokens if max_tokens is None else max_tokens, "max_tokens", at_most=MOST_TOKENS)
-    asked = checks.text(question, "question", at_most=checks.QUESTION_CHARS, advice=checks.FEWER_WORDS) if question else ""
+    asked = checks.question(question) if question else ""
     terms = analyze.question(asked)
     return pack.pack(hits, budget, language(handle, asked or _first(hits)), (*terms.words, *terms.characters), seal=handle.seal)
 

@@ -77,7 +77,7 @@ def recall(
     reranked: a reranker orders them, if the settings name one: for what is asked, not for what is looked up by the way
     """
     now = handle.now()
-    text = checks.text(question, "question", at_most=checks.QUESTION_CHARS, advice=checks.FEWER_WORDS)
+    text = checks.question(question)
     types = checks.names(types, "types")
     if not types or any(name not in TYPES for name in types):
         checks.refuse("types", f"must name some of {', '.join(TYPES)}")

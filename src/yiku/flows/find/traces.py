@@ -49,7 +49,7 @@ def search_traces(
     scopes, limit = handle.reads(), checks.integer(limit, "limit")
     ns = None
     if keyword is not None:
-        sought = checks.text(keyword, "keyword", at_most=checks.QUESTION_CHARS, advice=checks.FEWER_WORDS)
+        sought = checks.question(keyword, "keyword")
         ns = _search(handle, sought, scopes)
 
     conditions = Turns(

@@ -18,7 +18,7 @@ LEAST = 0.3  # of the question, in words; below it a candidate only shares a com
 
 def unconfirmed(handle: Handle, question: str, *, limit: int = 5) -> list[Hit]:
     """Return the candidates that share most with a question; see Agent.unconfirmed."""
-    text = checks.text(question, "question", at_most=checks.QUESTION_CHARS, advice=checks.FEWER_WORDS)
+    text = checks.question(question)
     most, scopes = checks.integer(limit, "limit"), handle.reads()
     terms = analyze.question(text)
     if not (scopes and most and (terms.words or terms.characters)):
