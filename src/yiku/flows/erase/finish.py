@@ -217,20 +217,14 @@ def _not_a_store(handle: Handle, path: Path, needles: Needles, why: str) -> Plac
 def _cut_pages(handle: Handle, sentences: Sequence[str] | None) -> list[Place]:
     """Remove from the managed regions of pages, and from reports, what erasures without a receipt took."""
     waiting = [entry for entry in handle.store.erasures.all() if not entry["done"]]
+    found: list[Place] = []
     try:
-        return [
-            place
-            for number in sorted({entry["scope"] for entry in waiting})
-            for place in (
-                *published.cut(
-                    handle,
-                    number,
-                    [id for entry in waiting if entry["scope"] == number for id in entry["rows"]["memories"]],
-                    sentences,
-                ),
-                *published.clear_reports(handle, number),
-            )
-        ]
+        names = {number: name for number, name, _ in handle.store.scopes()}
+        for number in sorted({entry["scope"] for entry in waiting}):
+            own = replace(handle, scope=names.get(number, handle.scope))
+            ids = [id for entry in waiting if entry["scope"] == number for id in entry["rows"]["memories"]]
+            found += [*published.cut(own, number, ids, sentences), *published.clear_reports(own, number)]
+        return found
     except (StoreError, OSError) as error:
         return [_unfinished("pages", f"not done: {error}")]
 

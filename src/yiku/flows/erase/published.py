@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -31,7 +30,8 @@ def cut(handle: Handle, scope: int, ids: Sequence[str], texts: Sequence[str] | N
     """
     Each page that showed something of it, and which lines went.
 
-    scope: its number; ids: of the memories that are gone; texts: what must stand nowhere, None where nobody knows it any more
+    scope: the number of the handle's; ids: of the memories that are gone; texts: what must stand nowhere, None where nobody knows
+    it any more
     """
     home, root = Path(handle.home), _vault(handle, scope)
 
@@ -69,10 +69,9 @@ def _keep_version(handle: Handle, scope: int, page: str, text: str, gone: Callab
     found = region.find(text)
     if not isinstance(found, region.Page) or not (known := handle.store.page_versions(scope, page)):
         return
-    seal = replace(handle, scope=_name_of(handle, scope)).line_seal
-    entries = hand_edits.without(found.body, found.version, known, seal, gone)
+    entries = hand_edits.without(found.body, found.version, known, handle.line_seal, gone)
     if entries is not None:
-        version = PageVersion(page, found.version, seal(region.without(text, gone)[0])[:12], entries)
+        version = PageVersion(page, found.version, handle.line_seal(region.without(text, gone)[0])[:12], entries)
         older = handle.now() - timedelta(days=hand_edits.KNOWN_DAYS)
         handle.store.apply(scope, [KeepPageVersion(version, older)], handle.cause("erase"))
 
@@ -103,10 +102,4 @@ def clear_reports(handle: Handle, scope: int) -> Iterator[Place]:
 
 
 def _vault(handle: Handle, scope: int) -> Path:
-    is_owner = _name_of(handle, scope) == handle.settings.owner
-    return Path(handle.home) if is_owner else handle.paths.vault_of(scope)
-
-
-def _name_of(handle: Handle, scope: int) -> str:
-    known = {number: name for number, name, _ in handle.store.scopes()}
-    return known.get(scope, handle.scope)
+    return Path(handle.home) if handle.scope == handle.settings.owner else handle.paths.vault_of(scope)

@@ -29,8 +29,9 @@ _MARKER = re.compile(r"\s{0,8}<!--\s{0,8}yiku:(\w{3,5})\b([^\n]{0,480})\s{0,8}",
 _NAMES = ("begin", "end")
 _STAMP = re.compile(r"\s{1,4}([0-9a-f]{8})-([0-9a-f]{12})\b")
 _CONFLICT = re.compile(r"(?:<{7}|>{7})(?: |$)")
-_ID = re.compile(r"(?:^|(?<=\s))[`(（\[]?[#＃]([0-9a-fA-F][0-9a-fA-F-]{6,34}[0-9a-fA-F])[`)）\]]?$")
-_ID_INSIDE = re.compile(r"(?<=\s)[`(（\[]?[#＃]([0-9a-fA-F][0-9a-fA-F-]{6,34}[0-9a-fA-F])[`)）\]]?(?![0-9A-Za-z_-])")
+_ANY_ID = r"[`(（\[]?[#＃]([0-9a-fA-F][0-9a-fA-F-]{6,34}[0-9a-fA-F])[`)）\]]?"
+_ID = re.compile(rf"(?:^|(?<=\s)){_ANY_ID}$")
+_ID_INSIDE = re.compile(rf"(?<=\s){_ANY_ID}(?![0-9A-Za-z_-])")
 _STRUCK = re.compile(r"~~[^~]{1,4000}~~")
 _BULLET = re.compile(r"(?:[-*+•·]|\d{1,9}[.)、])(?:\s+|$)")
 _HEADING = re.compile(r"\s{0,3}#{1,6}(?:\s|$)")
