@@ -47,8 +47,8 @@ PARAMETERS = 12  # of a public verb, beside self; **details counts as one
 PATHS = {
     "record_turn": (402, 66, 636),
     "remember": (188, 40, 135),
-    "recall": (193, 38, 175),
-    "learn": (408, 65, 1_200),
+    "recall": (193, 38, 174),
+    "learn": (407, 64, 1_200),
     "erase": (403, 66, 1_400),
 }
 GATE = (

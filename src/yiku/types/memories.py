@@ -239,7 +239,12 @@ class SemanticMemory:
 
     def expired(self, at: datetime) -> bool:
         """Tell whether it had expired at a time; lists and answers then omit it."""
-        return any(end is not None and end <= at for end in (self.expires_at, self.auto_delete_at))
+        return (end := self.ends_at) is not None and end <= at
+
+    @property
+    def ends_at(self) -> datetime | None:
+        """When it expires: the earlier of `expires_at` and `auto_delete_at`."""
+        return min((end for end in (self.expires_at, self.auto_delete_at) if end is not None), default=None)
 
     @property
     def access_count(self) -> int:

@@ -93,6 +93,15 @@ def test_without_a_setting_they_speak_the_language_of_the_memories(memory, tmp_p
     assert heading in (tmp_path / "out" / "README.md").read_text(encoding="utf-8")
 
 
+@pytest.mark.parametrize(("text", "until"), [("The fair is open.", "until 2026-03-0"), ("展会开放。", "到 2026-03-0")])
+def test_a_page_says_the_earlier_of_two_ends(memory, clock, tmp_path, text, until):
+    """Whether a memory expires first or is deleted first: it is shown no longer from then on."""
+    memory.remember(text, expires_at=clock.now.replace(year=2027), ttl_days=3)
+    memory.admin.export_markdown(tmp_path / "out")
+
+    assert until in pages(tmp_path / "out")["memories/fact.md"].replace("\\", "")
+
+
 def test_both_languages_have_the_same_words():
     """No word of a page is missing in one of them, and each has as many places to fill."""
     en, zh = (export_pages._said(language) for language in ("en", "zh"))

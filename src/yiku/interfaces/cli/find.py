@@ -424,8 +424,8 @@ def versions(found: list[SemanticMemory]) -> Iterator[str]:
     for one in found:
         expired = one.live and one.expired(datetime.now().astimezone())
         ended = end_of(one, found)
-        if expired and not ended:
-            ended = min(filter(None, (one.expires_at, one.auto_delete_at))).astimezone(one.said_at.tzinfo)
+        if expired and not ended and one.ends_at:
+            ended = one.ends_at.astimezone(one.said_at.tzinfo)
         until = terminal.day(ended) if ended else "now" if one.live else "-"
         if one.state is not State.ACTIVE:
             end = terminal.shorten_ids(terminal.flat(one.reason or one.state.value))

@@ -85,7 +85,7 @@ def decide(new: SemanticMemory, met: ConflictSet, *, split_id: str = "") -> Deci
     for known in (*met.same, previous):
         if known is None or known.content_hash != new.content_hash:
             continue
-        if _expired(known, new):
+        if known.expired(new.created_at):  # a new version begins
             return _linked(new, known, following, met.live or new, split_id)
         if _same_days(known, new) or known.said_at <= new.said_at < known.confirmed_at:
             return confirm(new, known)
@@ -99,11 +99,6 @@ def decide(new: SemanticMemory, met: ConflictSet, *, split_id: str = "") -> Deci
     if previous is None and following is None:
         return _beside(new, met.rivals)
     return _linked(new, previous, following, met.live or new, split_id)
-
-
-def _expired(known: SemanticMemory, new: SemanticMemory) -> bool:
-    """Whether a version had expired when it was said again; then a new version begins."""
-    return any(end is not None and end <= new.created_at for end in (known.expires_at, known.auto_delete_at))
 
 
 def _same_days(known: SemanticMemory, new: SemanticMemory) -> bool:

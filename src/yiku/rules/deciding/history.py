@@ -31,7 +31,7 @@ def held(memory: SemanticMemory, successor: SemanticMemory | None, at: datetime)
     """Whether a version held at a time, ignoring everything said later."""
     if memory.said_at > at or memory.valid_from > at or memory.state is not State.ACTIVE:
         return False
-    if _over(memory, at):
+    if memory.expired(at):
         return False
     if memory.superseded_by is None or successor is None:
         return memory.superseded_by is None
@@ -40,7 +40,7 @@ def held(memory: SemanticMemory, successor: SemanticMemory | None, at: datetime)
 
 def recallable(memory: SemanticMemory, now: datetime) -> bool:
     """Whether a version can be recalled at a time: live and not expired."""
-    return memory.live and not _over(memory, now)
+    return memory.live and not memory.expired(now)
 
 
 def holds(memory: SemanticMemory, now: datetime) -> bool:
@@ -52,11 +52,6 @@ def end_of(memory: SemanticMemory, versions: Iterable[SemanticMemory]) -> dateti
     """Return when a version stopped holding: as a time of the one that took its place, in whose offset it is, if that is among these."""
     same = (one.valid_from for one in versions if one.id == memory.superseded_by and one.valid_from == memory.valid_to)
     return next(same, memory.valid_to)
-
-
-def _over(memory: SemanticMemory, at: datetime) -> bool:
-    """Whether a version had expired at a time."""
-    return any(end is not None and end <= at for end in (memory.expires_at, memory.auto_delete_at))
 
 
 def by_line(memories: Iterable[SemanticMemory]) -> Mapping[str, list[SemanticMemory]]:

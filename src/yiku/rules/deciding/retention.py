@@ -69,7 +69,7 @@ def retold(known: SemanticMemory, new: SemanticMemory) -> dict[str, Any]:
 
     A new telling whose own words have an end (tomorrow, for now) has that; what is for a session ends with it.
     """
-    end, new_end = (min(filter(None, (one.expires_at, one.auto_delete_at)), default=None) for one in (known, new))
+    end, new_end = known.ends_at, new.ends_at
     if end is None or new.origin is not Origin.USER or new.said_at < known.confirmed_at or UNTIL_SESSION in new.metadata:
         return {}
     if new_end is not None:

@@ -73,7 +73,7 @@ def statement(row: SemanticMemory, words: Words, up: str = "../") -> list[str]:
     """Return the lines of a statement. up: from its page to the folder of the export."""
     details = [
         words("since", day(row.valid_from)) if row.valid_to is None else words("held", day(row.valid_from), day(row.valid_to)),
-        *([words("until", minute(end.astimezone(row.said_at.tzinfo)))] if (end := row.expires_at or row.auto_delete_at) else []),
+        *([words("until", minute(end.astimezone(row.said_at.tzinfo)))] if (end := row.ends_at) else []),
         *(said_by(source, words, up) for source in row.sources[:3]),
         *([words("pinned")] if row.pinned else []),
         *([words("unconfirmed")] if row.state is State.CANDIDATE else []),
