@@ -119,12 +119,12 @@ def ingest(
     """
     with call.memory() as memory:
         done = memory.admin.ingest(budget_s=seconds)
-    call.answer({"ingested": json_output.plain(done)}, _format_ingested(done), wanted=bool(done.unreadable))
+    call.answer({"ingested": json_output.plain(done)}, _format_ingested(call, done), wanted=bool(done.unreadable))
     if done.turns:
-        call.hint("`yiku learn` learns from them.")
+        call.hint(f"`{call.command('learn')}` learns from them.")
 
 
-def _format_ingested(done: Ingested) -> Iterator[str]:
+def _format_ingested(call: Call, done: Ingested) -> Iterator[str]:
     if not done.events and not done.waiting and not done.unreadable:
         yield "nothing to record"
         return
@@ -134,7 +134,7 @@ def _format_ingested(done: Ingested) -> Iterator[str]:
         *((count, f"not recorded: {terminal.harmless(why)}") for why, count in done.skipped.items()),
         (done.compressed, "compressions"),
         (done.ended, "sessions ended"),
-        (done.waiting, "left: yiku ingest continues"),
+        (done.waiting, f"left: {call.command('ingest')} continues"),
     )
     yield from (f"  {count:,} {what}" for count, what in parts if count)
     if done.unreadable:

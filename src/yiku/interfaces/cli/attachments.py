@@ -73,9 +73,8 @@ def attachments(
         found = memory.sessions.attachments(session=session, limit=limit)
     call.answer({"attachments": [json_output.plain(one) for one in found]}, _list_attachments(found))
     if not found:
-        call.hint(
-            "There are no attachments. `yiku attach PATH --session ID` notes a file; `yiku learn` notes files that turns mention."
-        )
+        attach, learn = call.command("attach", "PATH", "--session", "ID"), call.command("learn")
+        call.hint(f"There are no attachments. `{attach}` notes a file; `{learn}` notes files that turns mention.")
 
 
 def _list_attachments(found: list[Attachment]) -> Iterator[str]:

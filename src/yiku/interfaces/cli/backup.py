@@ -60,7 +60,7 @@ def backups(call: Call) -> None:
     rows = [(one.name, terminal.when(one.made_at.astimezone()), terminal.bytes_(one.bytes)) for one in found]
     call.answer({"backups": json_output.plain(found)}, terminal.table(rows, dim=[1]))
     if not found:
-        call.hint("There are no backups yet: `yiku backup` makes one.")
+        call.hint(f"There are no backups yet: `{call.command('backup')}` makes one.")
 
 
 def restore_backup(
@@ -84,7 +84,7 @@ def restore_backup(
             _confirm(call, found)
         with _show_activity(call, "restoring"):
             found = restore(call.home, name, scope=call.scope)
-    call.answer({"restored": json_output.plain(found)}, _format_plan(found) if dry_run else _format_restored(found))
+    call.answer({"restored": json_output.plain(found)}, _format_plan(found) if dry_run else _format_restored(call, found))
 
 
 def _confirm(call: Call, found: Restored) -> None:
@@ -106,10 +106,10 @@ def _format_plan(found: Restored) -> Iterator[str]:
     yield from _list_missing(found)
 
 
-def _format_restored(found: Restored) -> Iterator[str]:
+def _format_restored(call: Call, found: Restored) -> Iterator[str]:
     yield f"{terminal.paint('restored', 'green')} {found.name}"
     if found.kept:
-        yield f"  to reverse this: yiku restore-backup {found.kept}"
+        yield f"  to reverse this: {call.command('restore-backup', found.kept)}"
     if found.aside:
         yield f"  the damaged file is in {found.aside}"
     yield from _list_missing(found)
@@ -148,12 +148,13 @@ def export(
     """
     if folder is None and file != MARKDOWN:
         if replace:
-            raise InvalidInput("--replace is for pages: yiku export markdown FOLDER")
+            raise InvalidInput(f"--replace is for pages: {call.command('export', MARKDOWN, 'FOLDER')}")
         _export_lines(call, file, everything, since)
     elif file != MARKDOWN:
-        raise InvalidInput(f"there is no format {file}: yiku export FILE, or yiku export markdown FOLDER")
+        lines, pages = call.command("export", "FILE"), call.command("export", MARKDOWN, "FOLDER")
+        raise InvalidInput(f"there is no format {file}: {lines}, or {pages}")
     elif not folder or not folder.strip():
-        raise InvalidInput("give the folder: yiku export markdown FOLDER")
+        raise InvalidInput(f"give the folder: {call.command('export', MARKDOWN, 'FOLDER')}")
     elif everything or since:
         raise InvalidInput("pages are of one scope and of now: leave out --all and --since")
     else:

@@ -13,6 +13,7 @@ import inspect
 import json as _json
 import os
 import re
+import shlex
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -157,6 +158,11 @@ class Call:
         with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
             task = bar.add_task(self.verb, total=None)
             yield lambda done, total: bar.update(task, completed=done, total=total)
+
+    def command(self, *words: object) -> str:
+        """Return a command to paste: it reaches the home and the scope that were given to this one."""
+        given = [part for name in ("home", "scope") if (value := getattr(self, name)) for part in (f"--{name}", value)]
+        return shlex.join(["yiku", *given, *map(str, words)])
 
     def hint(self, text: str) -> None:
         """Print a suggestion for the next step."""

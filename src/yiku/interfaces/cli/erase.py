@@ -73,7 +73,7 @@ def erase(
             done = memory.admin.erase(**meant, progress=progress)
     call.answer(json_output.erased(done), _receipt(done), wanted=not done.clean)
     if not done.clean:
-        call.hint(_explain_unclean(done))
+        call.hint(_explain_unclean(call, done))
         raise typer.Exit(NOT_CLEAN)
 
 
@@ -153,10 +153,10 @@ def _receipt(done: Erased) -> Iterator[str]:
     yield terminal.paint(f"out of reach: {'; '.join(done.out_of_reach)}", "dim")
 
 
-def _explain_unclean(done: Erased) -> str:
+def _explain_unclean(call: Call, done: Erased) -> str:
     kept = [place for place in done.kept if isinstance(place, Place)]
     places = ", ".join(terminal.harmless(place.name) for place in (*done.places, *kept) if place.found)
-    return f"Look at {places}; `yiku erase --resume` tries again what could not be done now."
+    return f"Look at {places}; `{call.command('erase', '--resume')}` tries again what could not be done now."
 
 
 @contextmanager

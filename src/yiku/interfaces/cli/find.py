@@ -45,7 +45,6 @@ EVERY_TYPE = ("memory", "turn", "episode", "attachment", "note")
 TOOL_CELLS = 200  # of what a tool got or gave; `yiku get` shows it whole
 LISTED = 100  # memories, when no limit is given
 UNSURE = "No good match; this is the closest."
-NOTHING = "Nothing found. Try fewer or other words; `yiku list` lists memories, `yiku traces WORD` searches the messages."
 
 
 def recall(
@@ -133,7 +132,12 @@ def _caveats(call: Call, found: Hits) -> None:
     if found and not found.confident:
         call.hint(UNSURE)
     if not found:
-        call.hint(NOTHING)
+        call.hint(_nothing(call))
+
+
+def _nothing(call: Call) -> str:
+    memories, messages = call.command("list"), call.command("traces", "WORD")
+    return f"Nothing found. Try fewer or other words; `{memories}` lists memories, `{messages}` searches the messages."
 
 
 def _format_explanation(call: Call, found: Hits) -> Iterator[str]:
@@ -211,7 +215,7 @@ def context(
         call.hint(diagnostic)
     if not packed.hits:
         matches = terminal.plural(packed.omitted, "match", "matches")
-        call.hint(f"{matches}, and no room in the budget: raise --max-tokens." if packed.omitted else NOTHING)
+        call.hint(f"{matches}, and no room in the budget: raise --max-tokens." if packed.omitted else _nothing(call))
 
 
 def traces(
@@ -233,7 +237,7 @@ def traces(
         )
     call.answer({"turns": [json_output.item(turn) for turn in found]}, _turns(found))
     if not found:
-        call.hint("No turns match. Try fewer conditions; `yiku timeline` shows the newest.")
+        call.hint(f"No turns match. Try fewer conditions; `{call.command('timeline')}` shows the newest.")
 
 
 def _turns(found: list[Turn]) -> Iterator[str]:
@@ -389,7 +393,7 @@ def list_(
         call.answer({"memories": [json_output.item(one) for one in found], "count": len(found)}, _list_memories(found))
         _count(memory, [Hit(item=one, relevance=1.0, score=1.0, routes={}, sources=()) for one in found])
     if not found:
-        call.hint('No memories match. Store one with: yiku remember "I live in Oslo."')
+        call.hint(f"No memories match. Store one with: {call.command('remember', 'I live in Oslo.')}")
     elif limit is None and len(found) == LISTED:
         call.hint(f"These are the newest {LISTED}. `--limit` shows more.")
 

@@ -25,12 +25,12 @@ BUSY_S = 2.0  # and waits for a process that writes
 JOURNAL_CELLS = 80  # that its columns need
 SHELLS = ("bash", "zsh", "fish")
 MENDS = {  # what does the pending work
-    "events to record": "yiku ingest",
-    "to embed": "yiku embed",
-    "turns to copy to transcripts": "yiku sync",
-    "notes to index": "yiku sync",
-    "turns to learn from": "yiku learn",
-    "questions to the model": "yiku learn",
+    "events to record": "ingest",
+    "to embed": "embed",
+    "turns to copy to transcripts": "sync",
+    "notes to index": "sync",
+    "turns to learn from": "learn",
+    "questions to the model": "learn",
 }
 _LENGTH = re.compile(r"(?:(\d{1,4})d)?(?:(\d{1,4})h)?(?:(\d{1,5})m)?")
 
@@ -51,7 +51,7 @@ def pause(
     end = until if for_ is None else datetime.now().astimezone() + _length(for_)
     with call.memory() as memory:
         found = memory.admin.pause(end)
-    when = terminal.when(found) if found else "yiku resume"
+    when = terminal.when(found) if found else call.command("resume")
     call.answer({"paused": True, "until": json_output.plain(found)}, [f"{terminal.paint('paused', 'yellow')} until {when}"])
 
 
@@ -76,11 +76,11 @@ def status(call: Call) -> None:
         why = call.take_captured(memory, CAPTURED_S)
         found, counts = memory.status(), memory.admin.stats()
     if why and found.waiting:
-        found = replace(found, troubles=(*found.troubles, f"what hooks captured waits in inbox/ ({why}): yiku ingest"))
-    call.answer({"status": json_output.plain(found), "stats": json_output.plain(counts)}, _status(found, counts))
+        found = replace(found, troubles=(*found.troubles, f"what hooks captured waits in inbox/ ({why}): {call.command('ingest')}"))
+    call.answer({"status": json_output.plain(found), "stats": json_output.plain(counts)}, _status(call, found, counts))
 
 
-def _status(found: Status, counts: Stats) -> Iterator[str]:
+def _status(call: Call, found: Status, counts: Stats) -> Iterator[str]:
     memories, limit = counts.memories, terminal.width()
     rows = [
         ("home", found.home),
@@ -94,7 +94,10 @@ def _status(found: Status, counts: Stats) -> Iterator[str]:
         *([("reranking", found.reranked_by)] if found.reranked_by else []),
         ("durability", found.durability),
         ("disk", found.disk),
-        ("waiting", "; ".join(f"{name} {count:,}: {MENDS[name]}" for name, count in found.waiting.items()) or "nothing"),
+        (
+            "waiting",
+            "; ".join(f"{name} {count:,}: {call.command(MENDS[name])}" for name, count in found.waiting.items()) or "nothing",
+        ),
         *([("notes", f"followed by process {found.watching.pid}")] if found.watching and found.watching.alive else []),
         ("versions", f"yiku {__version__}, schema {found.schema}, analyzer {found.analyzer}, SQLite {found.sqlite}"),
         ("store", found.store_id),
@@ -180,7 +183,7 @@ def config(
     origins = {**found.origins, "home": home_from}
     shape = json_output.plain(found)
     if unknown := [name for name in names or () if name not in origins]:
-        raise InvalidInput(f"there is no setting {unknown[0][:40]!r}; `yiku config` lists them")
+        raise InvalidInput(f"there is no setting {unknown[0][:40]!r}; `{call.command('config')}` lists them")
     listed = [{"name": name, "value": shape[name], "origin": origins[name]} for name in names or origins]
     rows = [(str(one["name"]), str(one["origin"]), _value(one["value"])) for one in listed]
     call.answer({"settings": listed, "file": str(place.settings)}, terminal.table(rows, dim=[1]))

@@ -10,7 +10,6 @@ nothing at all could be read.
 from __future__ import annotations
 
 import contextlib
-import shlex
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -54,7 +53,7 @@ def import_(
     The format is detected by what is in a file, or named before the path. Lines and conversations that
     cannot be read are listed and skipped. Importing again adds nothing. Exits 1 if nothing could be read.
     """
-    name, where = _parse_place(source, path)
+    name, where = _parse_place(call, source, path)
     if as_ is not None and name not in (None, "yiku"):
         raise InvalidInput("--as is for exports of Yiku; for other formats use --scope")
     found = formats.find(where, name)
@@ -75,9 +74,8 @@ def import_(
         }
         for one in done
     ]
-    again = ["yiku", "import", *([name] if name else []), shlex.quote(str(path or source))]
-    again += [*(["--all"] if all_ else []), *(["--as", as_] if as_ else []), "--trust"]
-    lines = [*_summary(total, done, dry_run), *_format_unknown(found), *_format_lowered(total["lowered"], " ".join(again))]
+    again = [*([name] if name else []), path or source, *(["--all"] if all_ else []), *(["--as", as_] if as_ else []), "--trust"]
+    lines = [*_summary(total, done, dry_run), *_format_unknown(found), *_format_lowered(call, total["lowered"], again)]
     total["unknown"] = [str(place) for place in found.unknown]
     answer = {"source": name or " ".join(kinds), "dry_run": dry_run, "total": total, "files": listed}
     call.answer(answer, lines, wanted=bool(total["problems"]))
@@ -85,13 +83,13 @@ def import_(
         raise typer.Exit(NOTHING_READ)
 
 
-def _parse_place(source: str, path: str | None) -> tuple[str | None, Path]:
+def _parse_place(call: Call, source: str, path: str | None) -> tuple[str | None, Path]:
     """Return the format, if one was named, and the path. Raises InvalidInput."""
     if path is None and source.strip() and source not in formats.FORMATS:
         return None, Path(source).expanduser()
     if not path or not path.strip():  # an empty word is a variable that was not set, and not the folder one is in
-        known = source in formats.FORMATS
-        raise InvalidInput(f"give the path: yiku import {source} PATH" if known else "give the path: yiku import [FORMAT] PATH")
+        known = [source] if source in formats.FORMATS else []
+        raise InvalidInput(f"give the path: {call.command('import', *known, 'PATH')}")
     return source, Path(path).expanduser()
 
 
@@ -143,12 +141,13 @@ def _format_unknown(found: formats.Found) -> Iterator[str]:
         yield f"  {terminal.plural(len(found.unknown), 'file')} of no known format: {', '.join(names)}{f' and {more} more' if more else ''}"
 
 
-def _format_lowered(lowered: Mapping[str, int], again: str) -> Iterator[str]:
+def _format_lowered(call: Call, lowered: Mapping[str, int], again: Sequence[str]) -> Iterator[str]:
     """Yield what is trusted less than the files claim, and how to trust them."""
     names = {"statements": "statement", "rules": "rule", "pins": "pin", "turns": "turn"}
     if counts := [terminal.plural(lowered[what], name) for what, name in names.items() if lowered.get(what)]:
-        yield f"  {terminal.paint('trusted less', 'yellow')} than the file says: {', '.join(counts)}; rules need your review: `yiku review`"
-        yield f"  if these files are your own: {terminal.flat(again)}"
+        less = f"{terminal.paint('trusted less', 'yellow')} than the file says: {', '.join(counts)}"
+        yield f"  {less}; rules need your review: `{call.command('review')}`"
+        yield f"  if these files are your own: {terminal.harmless(call.command('import', *again))}"
 
 
 def _summary(total: dict[str, Any], done: Sequence[Done], dry_run: bool) -> Iterator[str]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from yiku.errors import InvalidInput, YikuError
+from yiku.errors import InvalidInput, NotFound, YikuError
 from yiku.interfaces.cli import json_output, terminal
 from yiku.interfaces.cli.call import Call, parse_json, takes, text
 from yiku.types import Forgotten, Outcome, Refused, RunUndone, SemanticMemory, Turn, TurnDetails, Undone
@@ -30,6 +30,7 @@ REFUSED = 1  # the exit code when a statement was not kept
 WORDS = {"past": "kept as history", "flagged": "kept, but may contradict", "retracted": "taken back"}
 RETRACTED = "retracted"  # the reason in the journal
 LOOKED_AT = 20  # rows of the journal
+RUN_DIGITS = 8  # of the end of a run's name, as it is printed
 QUOTED_CELLS = 100  # of what was learned; `yiku get` shows it whole
 
 Metadata = Annotated[Name, typer.Option(metavar="JSON", help="A JSON object to store with it.")]
@@ -188,11 +189,11 @@ def remember(
         again = "; --despite-erasure keeps it again" if done.why.startswith("erased") else ""
         call.answer(json_output.outcome(done, dry_run), [f"{terminal.paint('refused', 'yellow')}  {done.why}{again}"], refused=True)
         raise typer.Exit(REFUSED)
-    call.answer(json_output.outcome(done, dry_run), describe_outcome(done, dry_run))
+    call.answer(json_output.outcome(done, dry_run), describe_outcome(call, done, dry_run))
     call.tell_masked((said, details), done.memory.content)
 
 
-def describe_outcome(done: Outcome, dry_run: bool = False, *, word: str | None = None) -> Iterator[str]:
+def describe_outcome(call: Call, done: Outcome, dry_run: bool = False, *, word: str | None = None) -> Iterator[str]:
     """Yield the outcome of a statement for people; `word` replaces the outcome's name."""
     name = type(done).__name__.lower()
     word = word or WORDS.get(name, name)
@@ -206,7 +207,7 @@ def describe_outcome(done: Outcome, dry_run: bool = False, *, word: str | None =
         where = terminal.paint(f"({terminal.short(other.id)}, said {terminal.day(other.said_at)})", "dim")
         yield f"  with: {terminal.flat(other.content)} {where}"
     known = f"{memory.subject} | {memory.predicate}" if memory.predicate else "no slot"
-    tail = "nothing was written" if dry_run else f"undo with: yiku undo {done.operation}"
+    tail = "nothing was written" if dry_run else f"undo with: {call.command('undo', done.operation)}"
     yield terminal.paint(terminal.harmless(f"  {terminal.short(memory.id)} · {memory.kind.value} · {known} · {tail}"), "dim")
 
 
@@ -281,7 +282,7 @@ def forget(
         if id is None and not yes and not dry_run and (session or since or until):
             _confirm(call, memory.forget(session=session, since=since, until=until, dry_run=True))
         done = memory.forget(id, session=session, since=since, until=until, reason=reason, dry_run=dry_run)
-    call.answer(json_output.forgotten(done, dry_run), describe_moved(done, "would forget" if dry_run else "forgot"))
+    call.answer(json_output.forgotten(done, dry_run), describe_moved(call, done, "would forget" if dry_run else "forgot"))
 
 
 def _confirm(call: Call, meant: Forgotten) -> None:
@@ -292,7 +293,7 @@ def _confirm(call: Call, meant: Forgotten) -> None:
     typer.confirm(f"Forget {much}?", abort=True, err=True)
 
 
-def describe_moved(done: Forgotten, word: str) -> Iterator[str]:
+def describe_moved(call: Call, done: Forgotten, word: str) -> Iterator[str]:
     """Yield what was forgotten or restored, for people."""
     if not done.memories and not done.turns:
         yield "nothing to forget"
@@ -302,14 +303,14 @@ def describe_moved(done: Forgotten, word: str) -> Iterator[str]:
         yield f"{terminal.paint(word, 'yellow')}  {terminal.cut(terminal.flat(found.content), (terminal.width() or 10_000) - len(word) - 2)}"
         yield terminal.paint(f"  {terminal.source(found)}", "dim")
     if done.operation:
-        yield terminal.paint(f"  undo with: yiku undo {done.operation}", "dim")
+        yield terminal.paint(f"  undo with: {call.command('undo', done.operation)}", "dim")
 
 
 def restore(call: Call, *, id: Id) -> None:
     """Bring back something that was forgotten."""
     with call.memory() as memory:
         done = memory.restore(id)
-    call.answer(json_output.forgotten(done, False), describe_moved(done, "restored"))
+    call.answer(json_output.forgotten(done, False), describe_moved(call, done, "restored"))
 
 
 def undo(
@@ -330,15 +331,23 @@ def undo(
     yiku undo 1042
     yiku undo "night 2026-03-02 03:00" 3 --dry-run
     """
-    if not operation.isdecimal():
-        _undo_run(call, operation, item, dry_run)
+    if operation.isdecimal() and len(operation) < RUN_DIGITS:
+        if item is not None:
+            raise InvalidInput("an operation has no items; name its run")
+        _undo_operation(call, int(operation), dry_run)
         return
-    if item is not None:
-        raise InvalidInput("an operation has no items; name its run")
+    if operation.isdecimal() and item is None:
+        with suppress(NotFound):  # then it is the end of a run's name that has no letter
+            _undo_operation(call, int(operation), dry_run)
+            return
+    _undo_run(call, operation, item, dry_run)
+
+
+def _undo_operation(call: Call, number: int, dry_run: bool) -> None:
     with call.memory() as memory:
-        done = memory.admin.undo(int(operation), dry_run=dry_run)
+        done = memory.admin.undo(number, dry_run=dry_run)
     start = f"{terminal.paint('would undo', 'yellow')}" if dry_run else f"{terminal.paint('undone', 'green')}"
-    again = "" if dry_run else f"; again with: yiku undo {done.operation}"
+    again = "" if dry_run else f"; again with: {call.command('undo', done.operation)}"
     call.answer(cast(dict[str, Any], json_output.plain(done)), [f"{start}  operation {done.undone}: {_undone(done)}{again}"])
 
 
@@ -356,5 +365,5 @@ def _undo_run(call: Call, run: str, item: int | None, dry_run: bool) -> None:
     lines = [f"{start}  {terminal.plural(len(done.items), 'item')} of {terminal.flat(done.run)}: {_undone(done)}"]
     lines += [f"  left as it is: item {one.item}, {terminal.flat(one.why)}" for one in done.skipped]
     if done.operation:
-        lines.append(terminal.paint(f"  again with: yiku undo {done.operation}", "dim"))
+        lines.append(terminal.paint(f"  again with: {call.command('undo', done.operation)}", "dim"))
     call.answer(cast(dict[str, Any], json_output.plain(done)), lines, wanted=bool(done.skipped))

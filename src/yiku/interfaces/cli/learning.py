@@ -68,25 +68,25 @@ def learn(
         pending = len(memory.admin.review(limit=COUNTED))
     call.answer(
         {"learn": json_output.plain(done), "memories": [json_output.item(one) for one in found]},
-        _format_learned(done, found),
+        _format_learned(call, done, found),
         wanted=bool(done.troubles),
     )
     if pending:
-        call.hint(f"{terminal.plural(pending, 'statement')} to review: yiku review")
+        call.hint(f"{terminal.plural(pending, 'statement')} to review: {call.command('review')}")
 
 
-def _format_learned(done: LearnReport, found: list[SemanticMemory]) -> Iterator[str]:
+def _format_learned(call: Call, done: LearnReport, found: list[SemanticMemory]) -> Iterator[str]:
     asked = f" and {terminal.plural(done.jobs, 'question')} to {terminal.harmless(done.model)}" if done.model else ""
     yield f"{terminal.paint('learned', 'green')} from {terminal.plural(done.turns, 'turn')}{asked}: {count_outcomes(done.outcomes)}"
     yield from terminal.table(
         [(f"  {terminal.short(one.id)}", one.kind.value, terminal.describe(one)) for one in found[:SHOWN]], dim=[0, 1], lines=2
     )
     if len(found) > SHOWN:
-        yield f"  and {len(found) - SHOWN:,} more: yiku list"
+        yield f"  and {len(found) - SHOWN:,} more: {call.command('list')}"
     if done.waiting:
-        yield f"  {done.waiting:,} pending: yiku queue"
+        yield f"  {done.waiting:,} pending: {call.command('queue')}"
     if done.dead:
-        yield f"  {done.dead:,} failed: yiku queue says why, yiku learn --all retries"
+        yield f"  {done.dead:,} failed: {call.command('queue')} says why, {call.command('learn', '--all')} retries"
     for trouble in done.troubles:
         yield f"{terminal.paint('!', 'yellow')} {terminal.harmless(trouble)}"
 
@@ -95,10 +95,10 @@ def _relearn(call: Call, seconds: float | None, dry_run: bool) -> None:
     with call.memory() as memory, call.show_progress() as progress:
         done = memory.admin.relearn(budget_s=seconds, dry_run=dry_run, progress=progress)
     lists = {name: [json_output.item(one) for one in getattr(done, name)] for name in CHANGED}
-    call.answer({"relearned": json_output.plain(done) | lists}, _format_relearned(done), wanted=bool(done.troubles))
+    call.answer({"relearned": json_output.plain(done) | lists}, _format_relearned(call, done), wanted=bool(done.troubles))
 
 
-def _format_relearned(done: Relearned) -> Iterator[str]:
+def _format_relearned(call: Call, done: Relearned) -> Iterator[str]:
     changed = {word: getattr(done, name) for name, word in CHANGED.items() if getattr(done, name)}
     counts = {word: len(found) for word, found in changed.items()}
     counts |= {word: done.outcomes[word] for word in ("confirmed", "retracted") if done.outcomes.get(word)}
@@ -114,13 +114,13 @@ def _format_relearned(done: Relearned) -> Iterator[str]:
         if len(found) > SHOWN:
             yield f"  and {len(found) - SHOWN:,} more: --json has all"
     if done.left:
-        yield f"  {terminal.plural(done.left, 'turn')} left: yiku learn --again continues"
+        yield f"  {terminal.plural(done.left, 'turn')} left: {call.command('learn', '--again')} continues"
     for trouble in done.troubles:
         yield f"{terminal.paint('!', 'yellow')} {terminal.harmless(trouble)}"
     if done.dry_run:
         yield terminal.paint("  nothing was written", "dim")
     elif done.operation:
-        yield terminal.paint(f"  undo with: yiku undo {done.operation}", "dim")
+        yield terminal.paint(f"  undo with: {call.command('undo', done.operation)}", "dim")
 
 
 def count_outcomes(outcomes: Mapping[str, int]) -> str:
@@ -140,7 +140,8 @@ def review(call: Call, *, limit: Annotated[int, typer.Option("--limit", "-n", he
         {"why": one.why, "memory": json_output.item(one.memory), "others": [*map(json_output.item, one.others)]} for one in found
     ]
     call.answer({"review": data}, _review(_once(found)))
-    call.hint("`yiku confirm ID` keeps one, `yiku reject ID` removes it." if found else "There is nothing to review.")
+    keep, remove = call.command("confirm", "ID"), call.command("reject", "ID")
+    call.hint(f"`{keep}` keeps one, `{remove}` removes it." if found else "There is nothing to review.")
 
 
 def _once(found: Iterable[ToReview]) -> Iterator[ToReview]:
@@ -174,20 +175,20 @@ def confirm(call: Call, *, ids: Ids) -> None:
     each other the confirmed one stays.
     """
     with call.memory() as memory:
-        names = [memory.get(id).id for id in _some(ids)]  # all are there, before the first is confirmed
+        names = [memory.get(id).id for id in _some(call, ids)]  # all are there, before the first is confirmed
         done = [memory.confirm(name) for name in names]
-    call.answer({"outcomes": [json_output.outcome(one, False) for one in done]}, _format_confirmed(done))
+    call.answer({"outcomes": [json_output.outcome(one, False) for one in done]}, _format_confirmed(call, done))
 
 
-def _some(ids: list[str]) -> list[str]:
+def _some(call: Call, ids: list[str]) -> list[str]:
     if not ids:
-        raise InvalidInput("give at least one id; `yiku review` lists them")
+        raise InvalidInput(f"give at least one id; `{call.command('review')}` lists them")
     return [*dict.fromkeys(ids)]
 
 
-def _format_confirmed(done: Iterable[Outcome]) -> Iterator[str]:
+def _format_confirmed(call: Call, done: Iterable[Outcome]) -> Iterator[str]:
     for one in done:
-        yield from describe_outcome(one, word="confirmed")
+        yield from describe_outcome(call, one, word="confirmed")
 
 
 def reject(call: Call, *, ids: Ids) -> None:
@@ -197,14 +198,14 @@ def reject(call: Call, *, ids: Ids) -> None:
     They are hidden, and not learned again from the same words. yiku restore or yiku undo brings one back.
     """
     with call.memory() as memory:
-        names = [memory.get(id).id for id in _some(ids)]
+        names = [memory.get(id).id for id in _some(call, ids)]
         done = [memory.reject(name) for name in names]
-    call.answer({"rejected": [json_output.forgotten(one, False) for one in done]}, _format_rejected(done))
+    call.answer({"rejected": [json_output.forgotten(one, False) for one in done]}, _format_rejected(call, done))
 
 
-def _format_rejected(done: Iterable[Forgotten]) -> Iterator[str]:
+def _format_rejected(call: Call, done: Iterable[Forgotten]) -> Iterator[str]:
     for one in done:
-        yield from describe_moved(one, "rejected")
+        yield from describe_moved(call, one, "rejected")
 
 
 def queue(call: Call, *, dead: Annotated[bool, typer.Option("--dead", help="Only what failed permanently.")] = False) -> None:
@@ -222,7 +223,7 @@ def queue(call: Call, *, dead: Annotated[bool, typer.Option("--dead", help="Only
         call.hint("No model is set, so these stay pending: docs/settings.md, chat_url.")
     late = {} if dead else {name: count for name, count in waiting.items() if "learn" in name}
     for name, count in late.items():
-        call.hint(f"{name}: {count:,}. `yiku learn` processes them.")
+        call.hint(f"{name}: {count:,}. `{call.command('learn')}` processes them.")
     if not jobs and not late:
         call.hint("Nothing failed." if dead else "Nothing is pending.")
 

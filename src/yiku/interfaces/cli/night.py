@@ -47,7 +47,7 @@ def consolidate(
             if_due=if_due,
             progress=lambda _phase, decisions: bar(decisions, decisions),
         )
-    call.answer({"night": json_output.plain(done)}, _lines(done), wanted=bool(done.notes) and bool(done.run))
+    call.answer({"night": json_output.plain(done)}, _lines(call, done), wanted=bool(done.notes) and bool(done.run))
 
 
 def schedule(call: Call) -> None:
@@ -75,7 +75,7 @@ def _schedule(found: Schedule) -> Iterator[str]:
         yield ""
 
 
-def _lines(done: NightReport) -> Iterator[str]:
+def _lines(call: Call, done: NightReport) -> Iterator[str]:
     if not done.run:
         yield from done.notes
         return
@@ -94,7 +94,7 @@ def _lines(done: NightReport) -> Iterator[str]:
     for note in done.notes:
         yield f"{terminal.paint('!', 'yellow')} {terminal.harmless(note)}"
     if any(item.operation for item in done.items):
-        yield f"  `yiku undo {terminal.short(done.run)}` undoes all of this"
+        yield f"  `{call.command('undo', done.run[-8:])}` undoes all of this"
 
 
 def report(

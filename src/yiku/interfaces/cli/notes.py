@@ -33,7 +33,7 @@ def sync(
         done = memory.notes.sync(force=force, progress=progress)
     call.answer(
         {"sync": json_output.plain(done)},
-        _format_sync(done),
+        _format_sync(call, done),
         wanted=bool(done.failed or done.held or any(page.action == "held" for page in done.pages)),
     )
 
@@ -51,10 +51,10 @@ def index(
     """
     with call.memory() as memory:
         done = memory.notes.index_skill(path) if skill else memory.notes.index_document(path)
-    call.answer({"sync": json_output.plain(done)}, _format_sync(done), wanted=bool(done.failed))
+    call.answer({"sync": json_output.plain(done)}, _format_sync(call, done), wanted=bool(done.failed))
 
 
-def _format_sync(done: SyncReport) -> Iterator[str]:
+def _format_sync(call: Call, done: SyncReport) -> Iterator[str]:
     lists = {
         "added": done.added,
         "changed": done.changed,
@@ -66,7 +66,7 @@ def _format_sync(done: SyncReport) -> Iterator[str]:
             yield f"{terminal.paint('held', 'yellow')} {page.path} {page.why}"
         yield from edits(page)
     if done.operations:
-        yield f"  yiku undo {done.operations[-1]} takes these edits back"
+        yield f"  {call.command('undo', done.operations[-1])} takes these edits back"
     if not done.anything:
         yield f"{terminal.paint('up to date', 'green')} {terminal.plural(done.unchanged, 'file')}"
     for what, paths in lists.items():
@@ -77,4 +77,5 @@ def _format_sync(done: SyncReport) -> Iterator[str]:
     for path, why in (done.failed or {}).items():
         yield f"{terminal.paint('not indexed', 'yellow')} {terminal.harmless(path)}: {why}"
     if done.held:
-        yield f"{terminal.paint('missing', 'yellow')} {terminal.plural(len(done.held), 'file')}: the passages stay until `yiku sync --force`"
+        files = terminal.plural(len(done.held), "file")
+        yield f"{terminal.paint('missing', 'yellow')} {files}: the passages stay until `{call.command('sync', '--force')}`"

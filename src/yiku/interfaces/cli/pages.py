@@ -44,12 +44,12 @@ def publish(
     with call.memory() as memory:
         done = memory.notes.publish(keep=keep)  # type: ignore[arg-type]  # it was looked at
     held = any(page.action == "held" for page in done.pages)
-    call.answer(json_output.plain(done), _format_publishing(done), wanted=held)
+    call.answer(json_output.plain(done), _format_publishing(call, done), wanted=held)
     if held:
         raise typer.Exit(1)
 
 
-def _format_publishing(done: PublishReport) -> Iterator[str]:
+def _format_publishing(call: Call, done: PublishReport) -> Iterator[str]:
     for page in done.pages:
         if page.action == "held":
             yield f"{terminal.paint('held', 'yellow')} {page.path} {page.why}"
@@ -58,7 +58,7 @@ def _format_publishing(done: PublishReport) -> Iterator[str]:
             yield f"{terminal.paint(page.action, 'green')} {page.path}: {terminal.plural(page.shown, 'statement')}{more}"
         yield from edits(page)
     if done.operations:
-        yield f"  yiku undo {done.operations[-1]} takes all of this back"
+        yield f"  {call.command('undo', done.operations[-1])} takes all of this back"
 
 
 def edits(page: PageReport) -> Iterator[str]:
@@ -89,7 +89,7 @@ def edit(call: Call, id: Id) -> None:
         versions = memory.history(found.id)
         before = next((row for row in reversed(versions) if row.live), found)
         home = Path(memory.settings.home)
-    text = _in_editor(home, before.content)
+    text = _in_editor(call, home, before.content)
     if not text or text == before.content.strip():
         call.answer({"memory": json_output.item(before), "merged": True, "changed": False}, ["unchanged"])
         return
@@ -98,15 +98,15 @@ def edit(call: Call, id: Id) -> None:
     lines = [f"{terminal.paint('updated', 'green')}  {terminal.cut(terminal.flat(done.memory.content), SHOWN_CELLS)}"]
     call.answer({"memory": json_output.item(done.memory), "merged": done.merged, "changed": True}, lines)
     if not done.merged:
-        call.note(f"It was changed meanwhile in the same place; your text counts: yiku history {done.memory.id[-8:]}")
+        call.note(f"It was changed meanwhile in the same place; your text counts: {call.command('history', done.memory.id[-8:])}")
     call.tell_masked(text, done.memory.content)
 
 
-def _in_editor(home: Path, text: str) -> str:
+def _in_editor(call: Call, home: Path, text: str) -> str:
     """The text as it was saved. It lies in the home meanwhile, so that erasing looks through it, too."""
     command = os.environ.get("VISUAL") or os.environ.get("EDITOR") or next(filter(shutil.which, EDITORS), None)
     if not command:
-        raise InvalidInput("there is no editor: name one in EDITOR, or use yiku update")
+        raise InvalidInput(f"there is no editor: name one in EDITOR, or use {call.command('update')}")
     path = home / f".edit.{secrets.token_hex(6)}"
     with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600), "w", encoding="utf-8") as file:
         file.write(f"{text}\n")

@@ -41,7 +41,7 @@ def check(
         found = maintenance.check(call.home, depth, progress=progress)
     call.answer({"check": json_output.plain(found), "sound": not found.problems}, _format_check(found))
     if found.problems:
-        call.hint("`yiku repair --dry-run` shows what can be repaired, and from what.")
+        call.hint(f"`{call.command('repair', '--dry-run')}` shows what can be repaired, and from what.")
         raise typer.Exit(DAMAGED)
 
 

@@ -63,4 +63,7 @@ def scratchpad(
     lines = [part for line in shown.splitlines() for part in terminal.wrap(line, limit)]
     call.answer({"scratchpad": json_output.plain(found), "markdown": shown}, lines, wanted=True)
     if not shown:
-        call.hint('The scratchpad is empty. It follows from what you ask for in `yiku record`; add a line with --add-step "…"')
+        call.hint(
+            f"The scratchpad is empty. It follows from what you ask for in `{call.command('record')}`; "
+            f"add a line with `{call.command('scratchpad', '--add-step', '…')}`"
+        )

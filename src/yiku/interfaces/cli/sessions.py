@@ -5,7 +5,6 @@ Commands for sessions: sessions, messages, end, compress (summarize dropped mess
 from __future__ import annotations
 
 import json
-import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -29,7 +28,7 @@ def sessions(call: Call, *, limit: Annotated[int, typer.Option("--limit", "-n", 
         found = memory.sessions.get_all(limit=limit)
     call.answer({"sessions": [json_output.plain(one) for one in found]}, _sessions(found))
     if not found:
-        call.hint('There are no sessions yet. Start one: yiku record "…" --session s1')
+        call.hint(f"There are no sessions yet. Start one: {call.command('record', '…', '--session', 's1')}")
 
 
 def _sessions(found: list[Session]) -> Iterator[str]:
@@ -67,7 +66,7 @@ def messages(
         _format_messages(found),
     )
     if found.cursor is not None:
-        call.hint(f"There is more: yiku messages {shlex.quote(name)} --after {found.cursor}")
+        call.hint(f"There is more: {call.command('messages', name, '--after', found.cursor)}")
 
 
 def _format_messages(found: Messages) -> Iterator[str]:
@@ -186,7 +185,7 @@ def episodes(
         lines = [line for one in found for line in _story(memory, one, lead="")]
     call.answer({"episodes": [json_output.plain(one) for one in found]}, lines)
     if not found:
-        call.hint("There are no episodes yet. `yiku end SESSION` and `yiku compress` make one.")
+        call.hint(f"There are no episodes yet. `{call.command('end', 'SESSION')}` and `{call.command('compress')}` make one.")
 
 
 def _story(memory: Memory, episode: Episode, lead: str = "  ") -> Iterator[str]:
