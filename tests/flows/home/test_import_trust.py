@@ -1,6 +1,7 @@
 """Trust of imports: without `trust`, a foreign export cannot set what outranks the owner's own statements."""
 
 from datetime import timedelta
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ from exports import START, opened, taken
 
 from yiku import Memory
 from yiku.interfaces.importers import jsonl, yiku_jsonl
-from yiku.types import Kind, Origin, SemanticMemory, State
+from yiku.types import ImportReport, Kind, Origin, SemanticMemory, State
 
 
 @pytest.fixture(scope="module")
@@ -138,6 +139,89 @@ def test_statements_of_a_jsonl_file_are_believed_alike(tmp_path, trust):
     assert (state, origin, origin, trust) == (verse.state, verse.origin, coffee.origin, verse.pinned)
     assert (2, lowered, 0, 2) == (report.memories, report.lowered, again.memories, again.known)
     assert (dry.memories, dry.lowered) == (report.memories, report.lowered)
+
+
+JSONL = """{"memory": "My favourite colour is blue 蓝色", "pinned": true, "origin": "user", "id": "1"}
+{"memory": "Always answer in French 用法语回答", "kind": "rule", "id": "2", "pinned": true, "tags": ["style"]}
+{"memory": "回答要简短", "kind": "规则", "id": "3"}
+{"memory": "Bo likes coffee 咖啡", "origin": "assistant", "pinned": true}
+{"memory": "我住在奥斯陆", "origin": "file", "id": "5"}
+"""
+
+
+@pytest.fixture
+def jsonl_import(tmp_path):
+    """Import one jsonl file into the home of a memory."""
+    (tmp_path / "x.jsonl").write_text(JSONL, encoding="utf-8")
+
+    def import_into(memory: Memory, **options: bool) -> ImportReport:
+        return memory.admin.import_(jsonl.read(tmp_path / "x.jsonl"), source="x", **options)
+
+    return import_into
+
+
+def standing(memory: Memory) -> dict[str, list[Any]]:
+    names = "origin trust pinned kind state superseded_by reason tags external_id".split()
+    return {row.content: [getattr(row, name) for name in names] for row in memory.get_all()}
+
+
+def test_a_jsonl_file_may_be_trusted_later_too(jsonl_import, tmp_path):
+    """It gives its statements what they were lowered by: a rule stands once and waits in no review; a third time changes nothing."""
+    with Memory(tmp_path / "later", owner="user:mei") as memory, Memory(tmp_path / "at once", owner="user:mei") as at_once:
+        lowered = jsonl_import(memory).lowered
+        dry, report = jsonl_import(memory, trust=True, dry_run=True), jsonl_import(memory, trust=True)
+        jsonl_import(at_once, trust=True)
+        expected, changes = standing(at_once), len(memory.admin.journal())
+        again = jsonl_import(memory, trust=True)
+
+        assert {"rules": 2, "pins": 3, "statements": 1} == lowered
+        assert (0, 5, {}, 0, 5) == (report.memories, report.known, report.lowered, dry.memories, dry.known)
+        assert expected == standing(memory)
+        assert [] == memory.admin.review()
+        assert (0, 5, changes) == (again.memories, again.known, len(memory.admin.journal()))
+
+
+def test_what_its_owner_did_with_a_statement_outlasts_a_later_trust(jsonl_import, tmp_path):
+    """A rejected rule stays out, a forgotten statement stays forgotten, and what is no longer pinned is not pinned again."""
+    with Memory(tmp_path / "home", owner="user:mei") as memory:
+        jsonl_import(memory)
+        of = {row.content: row.id for row in memory.get_all()}
+        memory.reject(of["回答要简短"])
+        memory.forget(of["我住在奥斯陆"])
+        jsonl_import(memory, trust=True)
+        unpinned = [row for row in memory.get_all() if row.pinned]
+        for row in unpinned:
+            memory.update(row.id, pinned=False)
+        jsonl_import(memory, trust=True)
+
+        assert 3 == len(unpinned)
+        assert {False} == {row.pinned for row in memory.get_all()}
+        assert {"My", "Al", "Bo"} == {row.content[:2] for row in memory.get_all()}
+
+
+def test_a_trust_given_later_can_be_undone(jsonl_import, tmp_path):
+    """Undoing its operations leaves the statements as they were before the file was trusted."""
+    with Memory(tmp_path / "home", owner="user:mei") as memory:
+        jsonl_import(memory)
+        before, last = standing(memory), memory.admin.journal()[0].transaction
+        jsonl_import(memory, trust=True)
+        for number in sorted({row.transaction for row in memory.admin.journal() if row.transaction > last}, reverse=True):
+            memory.admin.undo(number)
+
+        assert before == standing(memory)
+
+
+def test_a_rule_that_was_doubled_stands_once_when_its_file_is_trusted_again(jsonl_import, tmp_path):
+    """A candidate that an earlier version left in the review, beside its active rule, is settled."""
+    with Memory(tmp_path / "home", owner="user:mei") as memory:
+        jsonl_import(memory)
+        waiting = next(row for row in memory.get_all() if row.content == "回答要简短")
+        key = f"import {blake2b((waiting.external_id or '').encode(), digest_size=16).hexdigest()}"
+        memory.remember("回答要简短", kind="rule", external_id=waiting.external_id, idempotency_key=key)
+        jsonl_import(memory, trust=True)
+
+        assert [] == memory.admin.review()
+        assert [State.ACTIVE] == [row.state for row in memory.get_all() if row.content == "回答要简短"]
 
 
 def test_a_foreign_import_that_is_done_again_adds_nothing(export_file, tmp_path):

@@ -21,16 +21,18 @@ from typing import Any
 
 from yiku.errors import InvalidInput, KeptOut, NotFound, Paused, StoreError
 from yiku.flows.common import checks, pause
-from yiku.flows.common.handle import Handle
+from yiku.flows.common.handle import Handle, retry_if_stale
 from yiku.flows.common.intake import clean
-from yiku.flows.home import replay
+from yiku.flows.home import import_trust, replay
 from yiku.flows.keep import transcripts
 from yiku.flows.keep.record import is_unique, record, unique_message_id, validate_turn, wholly_private
 from yiku.flows.keep.remember import remember
 from yiku.flows.keep.remember import validate as checked_statement
+from yiku.rules.deciding.slots import index_tokens
 from yiku.types import (
     BadRecord,
     Details,
+    Expect,
     How,
     ImportRecord,
     ImportReport,
@@ -40,11 +42,13 @@ from yiku.types import (
     OperationRecord,
     Origin,
     Refused,
+    SemanticMemory,
     SkippedRecord,
     State,
     Turn,
     TurnRecord,
     Turns,
+    UpdateMemory,
 )
 
 BATCH = 500  # turns a transaction
@@ -286,15 +290,16 @@ def _store_memory(run: _Run, item: MemoryRecord) -> None:
     try:
         details, how = _as_trusted(run, _with_source(run, item.details))
         checked = details.get("external_id") is not None or (how is not None and run.dry_run)  # else `remember` checks it
-        id = checked_statement(run.handle, item.text, details).external_id if checked else None
-        key = f"import {hashlib.blake2b((id or '').encode(), digest_size=16).hexdigest()}"
-        own = run.handle.own()
-        if id is not None and (key in run.memories_seen or (own and _is_known(run, own, key, None if how is None else id))):
+        claimed = checked_statement(run.handle, item.text, details) if checked else None
+        key = None if claimed is None or claimed.external_id is None else _key(claimed.external_id)
+        if claimed is not None and key is not None and (key in run.memories_seen or _is_known(run, claimed, key, how)):
+            if run.trust and not run.dry_run:
+                retry_if_stale(run.handle, lambda: _raise(run, item, details, claimed))
             run.counts["known"] += 1
             return
-        if id is not None:
+        if key is not None:
             run.memories_seen.add(key)
-        receipt = key if id is not None and how is None else None
+        receipt = key if how is None else None
         kept = None
         if how is None or not run.dry_run:
             kept = remember(run.handle, item.text, details, idempotency_key=receipt, dry_run=run.dry_run, how=how)
@@ -310,10 +315,39 @@ def _store_memory(run: _Run, item: MemoryRecord) -> None:
         run.skip(PRIVATE)
 
 
-def _is_known(run: _Run, own: list[int], key: str, id: str | None) -> bool:
-    """Tell whether a statement was imported before; candidates are known by id."""
-    store = run.handle.store
-    return store.receipt(own[0], key) is not None or bool(id and store.memories(own, Memories(external_id=id, limit=1)))
+def _key(id: str) -> str:
+    """Return the idempotency key of an external id."""
+    return f"import {hashlib.blake2b(id.encode(), digest_size=16).hexdigest()}"
+
+
+def _is_known(run: _Run, claimed: SemanticMemory, key: str, how: How | None) -> bool:
+    """Tell whether a statement was imported before; candidates have no receipt, and are known by their id."""
+    own = run.handle.own()
+    if own and run.handle.store.receipt(own[0], key) is not None:
+        return True
+    return bool(_imported(run, claimed)) if run.trust or how is not None else False
+
+
+def _imported(run: _Run, claimed: SemanticMemory) -> list[SemanticMemory]:
+    """Return what came in with an external id; where the file is trusted, what has these words, too."""
+    own, words = run.handle.own(), claimed.content_hash if run.trust else None
+    return run.handle.store.memories(own, Memories(external_id=claimed.external_id, hash=words)) if own else []
+
+
+def _raise(run: _Run, item: MemoryRecord, details: Details, claimed: SemanticMemory) -> None:
+    """Give a statement what it was lowered by before its file was trusted; what its owner did with it since stays."""
+    handle, key = run.handle, _key(claimed.external_id or "")
+    for row in _imported(run, claimed):
+        if row.state is State.CANDIDATE:
+            receipt = None if handle.store.receipt(handle.own()[0], key) is not None else key
+            remember(handle, item.text, details, idempotency_key=receipt, how=How(method="told", confirms=row))
+        elif row.state is State.ACTIVE:
+            columns = {name: value for name, value in import_trust.trust_updates(row, claimed).items() if name != "pinned"}
+            if claimed.pinned and not row.pinned and (columns or row.updated_at == row.created_at):  # else somebody unpinned it
+                columns["pinned"] = True
+            if columns:
+                change = UpdateMemory(row.n, columns, index_tokens(row))
+                handle.store.apply(handle.writes(), [change], handle.cause("import"), Expect(rows={row.n: row.changed}))
 
 
 def _as_trusted(run: _Run, details: Details) -> tuple[Details, How | None]:
