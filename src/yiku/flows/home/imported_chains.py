@@ -7,6 +7,8 @@ While an import runs, a statement whose slot or words have other versions here i
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import takewhile
+from typing import Any
 
 from yiku.flows.common.handle import Handle, retry_if_stale
 from yiku.rules.deciding import conflict
@@ -45,12 +47,27 @@ def _join_chain(handle: Handle, ns: Sequence[int]) -> None:
     present = present_versions(handle, back[0])
     updates = conflict.rejoin(back, present)
     led = _led_to(handle, updates)
+    updates = _with_details_of_the_same_words(handle, updates, sorted((*back, *present), key=conflict.key))
     changes = [
         UpdateMemory(row.n, {"reason": None, **columns} if row in back else columns, index_tokens(row)) for row, columns in updates
     ]
     changes += [UpdateMemory(row.n, {"line": line}, index_tokens(row)) for row, line in led]
     expect = Expect(rows={row.n: row.changed for row in (*back, *present, *(row for row, _ in led))})
     handle.store.apply(handle.writes(), changes, handle.cause("import", "joined in the order of saying"), expect)
+
+
+def _with_details_of_the_same_words(
+    handle: Handle, updates: Sequence[conflict.Update], chain: Sequence[SemanticMemory]
+) -> list[conflict.Update]:
+    """Give the last version the tags and the pin of those before it that say the same words, as when they are said again."""
+    live, *before = handle.store.with_details([*takewhile(lambda row: row.content_hash == chain[-1].content_hash, reversed(chain))])
+    wanted: dict[str, Any] = {"tags": tuple(dict.fromkeys(tag for row in (*reversed(before), live) for tag in row.tags))}
+    wanted |= {"pinned": True} if any(row.pinned for row in before) else {}
+    kept = {name: value for name, value in wanted.items() if getattr(live, name) != value}
+    of = {row.n: (row, columns) for row, columns in updates}
+    if kept:
+        of[live.n] = (chain[-1], {**of[live.n][1], **kept} if live.n in of else kept)
+    return [*of.values()]
 
 
 def _led_to(handle: Handle, updates: Sequence[conflict.Update]) -> list[tuple[SemanticMemory, str]]:
