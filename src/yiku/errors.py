@@ -75,7 +75,7 @@ class TooLarge(InvalidInput):
 
 
 class SettingsError(InvalidInput):
-    """A setting has an invalid value. `yiku config` shows each value and its origin."""
+    """A setting has an invalid value. Correct it where it was set; docs/settings.md says what each may be."""
 
 
 class UnreadableConfig(InvalidInput):

@@ -115,7 +115,7 @@ def load(place: Home, arguments: Mapping[str, Any], environment: Mapping[str, st
         elif environment.get(variable):
             values[name], origins[name] = _checked(name, _typed(name, environment[variable]), variable), variable
         elif name in file:
-            values[name], origins[name] = _checked(name, file[name], "yiku.toml"), "yiku.toml"
+            values[name], origins[name] = _checked(name, file[name], str(place.settings)), "yiku.toml"
         else:
             values[name], origins[name] = default, "default"
     return Settings(home=str(place.root), origins=origins, unknown_variables=unknown_variables, **values)

@@ -129,6 +129,21 @@ def test_a_run_whose_name_ends_in_digits_alone_is_no_operation(run, tmp_path, mo
     assert (2, 1) == (run("--home", "other", "undo", "2", "1").code, run("--home", "other", "undo", "9999999").code)
 
 
+@pytest.mark.parametrize("verb", ["list", "config"])
+def test_a_wrong_setting_is_named_with_its_file_and_where_to_look_is_no_command_that_fails_too(run, tmp_path, verb):
+    """The message has the file, the setting and what it must be; the advice is to correct it there, and works."""
+    file = tmp_path / "default/yiku.toml"
+    right = file.read_text(encoding="utf-8")
+    file.write_text(f'{right}limit = "ten"\n', encoding="utf-8")
+    wrong = run(verb, "--json")
+    error = wrong.json["error"]
+
+    assert (2, f"{file}: limit must be a whole number from 1 to 10000, not 'ten'") == (wrong.code, error["message"])
+    assert "A setting has an invalid value. Correct it where it was set; docs/settings.md says what each may be." == error["advice"]
+    file.write_text(f"{right}limit = 10\n", encoding="utf-8")
+    assert 0 == run(verb).code
+
+
 def test_every_printed_command_goes_through_the_call():
     """No message of the command line writes `yiku VERB` by hand: it would reach another home than the one that was named."""
     files = [path for path in CLI.glob("*.py") if path.name != "demo.py"]  # which shows what was done in the home that it made
