@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -20,20 +21,30 @@ from yiku import Memory, YikuError
 from yiku_compat.packages import COMMANDS, PACKAGES, documents, part
 
 FAILED = 1
+NOBODY_READS = 141  # the exit code of a program whose output was closed, as the shell counts it
 
 
 def run(arguments: Sequence[str]) -> int:
     """Run a command line; return the exit code."""
-    given = arguments[0] if arguments else ""
     try:
-        if given in COMMANDS:
-            own = part(COMMANDS[given], "command")
-            return FAILED if own is None else int(own.main(arguments[1:]))
-        parsed = _parser().parse_args(arguments)
-        return int(parsed.function(parsed))
+        code = _run(arguments)
+        print(end="", flush=True)
     except YikuError as error:
         print(f"{type(error).__name__}: {error}", file=sys.stderr)
         return FAILED
+    except BrokenPipeError:  # the reader has had enough, as `head` has
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # where the interpreter flushes the rest to
+        return NOBODY_READS
+    return code
+
+
+def _run(arguments: Sequence[str]) -> int:
+    given = arguments[0] if arguments else ""
+    if given in COMMANDS:
+        own = part(COMMANDS[given], "command")
+        return FAILED if own is None else int(own.main(arguments[1:]))
+    parsed = _parser().parse_args(arguments)
+    return int(parsed.function(parsed))
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -1,11 +1,15 @@
 """The compatible interfaces as a whole: what they import, how long their files are, what the command finds."""
 
 import ast
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
+from yiku import Memory
 from yiku_compat import console, packages
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -69,3 +73,20 @@ def test_a_wrong_command_line_says_what_is_wanted(capsys):
 
         assert 2 == ended.value.code
         assert "usage: yiku-compat" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("rows", [1, 9_000], ids=["flushed at the end", "in the middle"])
+def test_a_reader_that_has_gone_is_no_error(tmp_path, rows):
+    """`yiku-compat sql … | head` ends as `yiku` does: with the exit code of a closed pipe, and without a word."""
+    with Memory(tmp_path / "home") as memory:
+        memory.remember("I live in Oslo. 我住在奥斯陆。")
+    statement = (
+        f"with recursive c(x) as (select 1 union all select x + 1 from c where x < {rows}) select x, printf('%200d', x) from c"
+    )
+    words = [sys.executable, "-m", "yiku_compat", "sql", "s1", statement, "--home", tmp_path / "home"]
+    reader, writer = os.pipe()
+    os.close(reader)
+    ran = subprocess.run(words, stdout=writer, stderr=subprocess.PIPE, check=False)
+    os.close(writer)
+
+    assert (141, b"") == (ran.returncode, ran.stderr)
