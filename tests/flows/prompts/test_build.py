@@ -214,6 +214,64 @@ def test_a_correction_is_there_at_once(memory, clock):
     assert [False] * 3 == [word in text for word in ("Bergen", "极光公司", "tea")]
 
 
+@pytest.mark.parametrize(
+    ("said", "later"),
+    [
+        (
+            ("My salary is 90000.", "I live in Bergen.", "I am staying at Hotel Bristol.", "I prefer green tea."),
+            "I live in Oslo.",
+        ),
+        (("我的工资是九万。", "我住在卑尔根。", "我住在布里斯托酒店。", "我喜欢喝绿茶。"), "我住在奥斯陆。"),
+    ],
+)
+def test_a_profile_says_only_what_holds_now(memory, home, clock, said, later):
+    """Of what was published: nothing forgotten, corrected or expired. What a person wrote stays, and the file waits for the night."""
+    forgotten, _, _, kept = (
+        memory.remember(text, **({"kind": "preference", "expires_at": "2026-03-05"} if place == 2 else {})).memory
+        for place, text in enumerate(said)
+    )
+    memory.notes.publish()
+    published = (home / "USER.md").read_text(encoding="utf-8")
+    own = "I collect stamps. 我集邮。"
+    put(home, "USER.md", f"{published}\n- {own}\n")
+    memory.notes.publish()
+    before = memory.prompts.build().section("user")
+    clock.advance(hours=1)
+    memory.remember(later)
+    memory.forget(forgotten.id)
+    clock.advance(days=7)
+    built = memory.prompts.build()
+
+    assert [True] * 4 == [text in before for text in said]
+    assert [False, False, False, True] == [text in built.text for text in said]
+    assert kept.content in built.section("user") and own in built.section("user")
+    assert later in built.section("core")
+    assert f"{published}\n- {own}\n" == (home / "USER.md").read_text(encoding="utf-8")
+
+
+def test_a_line_of_the_profile_that_somebody_edited_is_theirs(memory, home):
+    """Its memory was forgotten meanwhile, and the edit is not read yet: the words in the file are a person's."""
+    gone = memory.remember("I live in Bergen.").memory
+    memory.notes.publish()
+    put(home, "USER.md", (home / "USER.md").read_text().replace("Bergen", "Bergen, by the harbour"))
+    memory.forget(gone.id)
+
+    assert "by the harbour" in memory.prompts.build().section("user")
+
+
+@pytest.mark.parametrize(("wish", "other"), [("humor=dry", "reply_length=short"), ("称呼：王老师", "回复：简短")])
+def test_a_forgotten_wish_is_in_no_prompt(memory, wish, other):
+    """The night wrote it to the persona file; a restored one is back."""
+    kept = [memory.remember(text, kind="persona_trait", confidence=0.9).memory for text in (wish, other)]
+    memory.admin.consolidate()
+    memory.forget(kept[0].id)
+    without = memory.prompts.build().text
+    memory.restore(kept[0].id)
+
+    assert [False, True] == [text in without for text in (wish, other)]
+    assert wish in memory.prompts.build().section("user")
+
+
 def test_nothing_stands_in_a_prompt_twice(memory, home):
     """A rule is no known fact, what the profile says is not said again, and nothing known is recalled."""
     furnish(memory, home, "en")

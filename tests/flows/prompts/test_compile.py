@@ -168,6 +168,19 @@ def test_a_model_condenses_each_file_once(memory, home, clock, sources, server):
     assert ["unchanged"] * 5 == actions(memory)
 
 
+def test_a_summary_of_what_was_forgotten_is_not_shown(memory, home, clock, sources, server):
+    """A model told it in words of its own: the lines of the file that still hold stand in its place."""
+    forgotten = next(row for row in memory.get_all() if "Oslo" in row.content)
+    server.always = lambda asked: lines("Lives in Oslo. 我喜欢绿茶。")
+    with asking(home, clock, server) as other:
+        other.prompts.compile()
+    assert "Lives in Oslo" in memory.prompts.build().section("user")
+    memory.forget(forgotten.id)
+    built = memory.prompts.build()
+
+    assert "Oslo" not in built.text and "我喜欢喝绿茶" in built.section("user")
+
+
 @pytest.mark.parametrize("answer", [error(500), says("no JSON"), lines("The moon is made of cheese."), lines()])
 @pytest.mark.usefixtures("sources")
 def test_where_a_model_fails_the_rules_do_it(memory, home, clock, server, answer):
