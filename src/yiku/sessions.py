@@ -101,7 +101,7 @@ class Sessions:
         """Return a user's current work, by default the owner's. Raises InvalidInput."""
         from yiku.flows.keep import scratchpad
 
-        return scratchpad.read(self._handle, user)
+        return scratchpad.shown(self._handle, user)
 
     def patch_scratchpad(
         self,

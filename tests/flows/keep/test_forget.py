@@ -212,6 +212,135 @@ def test_another_scope_keeps_its_session(memory, home, clock):
         assert ["香蕉"] == texts(ann.search_traces(session="s"))
 
 
+def shown_of(memory) -> str:
+    """All that lists, the scratchpad and prompts show of sessions."""
+    return "\n".join(
+        [
+            *(episode.summary for episode in memory.sessions.episodes()),
+            *(f"{one.filename} {one.description}" for one in memory.sessions.attachments()),
+            memory.sessions.to_markdown(memory.sessions.scratchpad(), "en"),
+            memory.prompts.build("hi").text,
+        ]
+    )
+
+
+@pytest.fixture(params=["en", "zh"])
+def work(request):
+    """A request and a word of it, another one and a word of that."""
+    return {
+        "en": ("Please fix the payroll export for Zenobia.", "payroll", "New topic: please translate the garden manual.", "manual"),
+        "zh": ("请帮我修复秘密的工资导出脚本。", "工资", "换个话题，请帮我翻译花园手册。", "花园手册"),
+    }[request.param]
+
+
+@pytest.mark.parametrize("how", ["undo", "restore"])
+def test_a_forgotten_session_is_in_no_list_and_no_prompt(memory, clock, work, how):
+    """Its task, its story and its files are gone until it is undone, or each of its turns is restored."""
+    asked, word, *_ = work
+    turns = [memory.record_turn("user", asked, session="a"), memory.record_turn("assistant", "OK.", session="a")]
+    memory.sessions.attach("/srv/a.txt", session="a", description=f"{word} a")
+    memory.sessions.attach("/srv/b.txt", session="a", turn=turns[0].id, description=f"{word} b")
+    memory.sessions.end("a")
+    before = shown_of(memory)
+    clock.advance(hours=1)
+    forgotten = memory.forget(session="a")
+
+    assert (5, 0) == (before.count(word), shown_of(memory).count(word))
+    clock.advance(hours=1)
+    if how == "undo":
+        memory.admin.undo(forgotten.operation)
+    else:
+        for turn in turns:
+            memory.restore(turn.id)
+    assert before == shown_of(memory)
+
+
+def test_work_goes_on_after_a_session_was_forgotten(memory, clock, work):
+    """The next request is the current task, also the same one again; what was forgotten is no recent task until it is back."""
+    asked, word, other, other_word = work
+    memory.record_turn("user", asked, session="a")
+    clock.advance(hours=1)
+    forgotten = memory.forget(session="a")
+    memory.record_turn("user", "OK, thanks! 好的，谢谢！", session="b")
+    assert "" == memory.sessions.scratchpad().current_focus
+    clock.advance(hours=1)
+    memory.record_turn("user", other, session="b")
+    pad = memory.sessions.scratchpad()
+    assert other_word in pad.current_focus and () == pad.recent
+    memory.admin.undo(forgotten.operation)
+    assert [True] == [word in task.text for task in memory.sessions.scratchpad().recent]
+
+
+def test_a_request_that_was_forgotten_can_be_made_again(memory, clock, work):
+    """In another session it is the current task again; forgetting the first one does not reach it."""
+    asked, word, *_ = work
+    memory.record_turn("user", asked, session="a")
+    memory.forget(session="a")
+    clock.advance(hours=1)
+    memory.record_turn("user", asked, session="b")
+
+    assert (True, ()) == (word in memory.sessions.scratchpad().current_focus, memory.sessions.scratchpad().recent)
+
+
+def test_of_two_requests_at_one_time_the_forgotten_one_is_gone(memory, work):
+    """As in an import of talk that has days only."""
+    asked, word, other, other_word = work
+    memory.record_turn("user", asked, session="a")
+    memory.record_turn("user", other, session="b")
+    memory.forget(session="a")
+
+    assert other_word in memory.sessions.scratchpad().current_focus
+    assert word not in shown_of(memory)
+
+
+@pytest.mark.parametrize(
+    ("asked", "more", "word"),
+    [
+        ("Please translate the garden manual.", "Please translate the garden manual with Zenobia's payroll.", "payroll"),
+        ("请帮我翻译花园手册。", "请帮我翻译花园手册和工资表。", "工资表"),
+    ],
+)
+def test_words_that_a_forgotten_turn_gave_a_task_are_gone(memory, clock, asked, more, word):
+    """The task had begun before, in a session that is remembered."""
+    memory.record_turn("user", asked, session="a")
+    clock.advance(hours=1)
+    memory.record_turn("user", more, session="b")
+    assert word in memory.sessions.scratchpad().current_focus
+    memory.forget(session="b")
+
+    assert word not in shown_of(memory)
+
+
+def test_what_was_forgotten_outlives_an_edit_of_the_scratchpad(memory, clock, work):
+    """The page was edited as it was shown: only what was changed is the person's, and an undo brings the rest back."""
+    asked, word, other, other_word = work
+    memory.record_turn("user", asked, session="a")
+    clock.advance(hours=1)
+    memory.record_turn("user", other, session="b")
+    forgotten = memory.forget(session="a")
+    shown = memory.sessions.to_markdown(memory.sessions.scratchpad(), "en")
+    pad = memory.sessions.edit_scratchpad(f"{shown}\n\n## Notes\n- mine")
+    assert ({"Notes": "- mine"}, ()) == (pad.overrides, pad.recent)
+    memory.admin.undo(forgotten.operation)
+
+    assert [True] == [word in task.text for task in memory.sessions.scratchpad().recent]
+    assert other_word in memory.sessions.scratchpad().current_focus
+
+
+def test_a_file_that_came_after_a_session_was_forgotten_is_listed(memory, clock):
+    """Forgetting reaches what was there; of several files the list shows as many as it was asked for."""
+    memory.record_turn("user", "Please file the receipts.", session="a")
+    for place in range(3):
+        memory.sessions.attach(f"/srv/old {place}.txt", session="a")
+    memory.sessions.attach("/srv/other.txt", session="b")
+    clock.advance(hours=1)
+    memory.forget(session="a")
+    clock.advance(hours=1)
+    memory.sessions.attach("/srv/new.txt", session="a")
+
+    assert ["new.txt", "other.txt"] == [one.filename for one in memory.sessions.attachments(limit=2)]
+
+
 def test_whom_a_forgotten_memory_contradicted_is_free_again(memory):
     """Of two rivals one is forgotten: the other is marked no more, and status has no trouble to tell."""
     strict = memory.remember("The gateway's mode is strict").memory

@@ -17,12 +17,12 @@ from typing import Any
 
 from yiku.errors import Damaged
 from yiku.flows.common import checks, lookup
+from yiku.flows.common.forgotten import remembered
 from yiku.flows.common.handle import Handle
 from yiku.flows.find import rerank
 from yiku.flows.find.assemble import Assembled, assemble
 from yiku.flows.find.by_evidence import SPARE, Found, Words, by_evidence, by_words
 from yiku.flows.find.by_notes import by_notes
-from yiku.flows.find.forgotten import remembered
 from yiku.flows.find.query import Candidate, Candidates, Key, Query
 from yiku.rules.deciding import history
 from yiku.rules.finding import ask, candidates, fuse, score

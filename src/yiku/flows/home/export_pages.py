@@ -19,8 +19,10 @@ from pathlib import Path
 from yiku.errors import InvalidInput, NotFound
 from yiku.files.vault import as_store_error, content_of, delete, write_atomically
 from yiku.flows.common import checks, turn_texts
+from yiku.flows.common.forgotten import remembered
 from yiku.flows.common.handle import Handle
 from yiku.flows.find.said_later import mark
+from yiku.flows.keep import scratchpad
 from yiku.flows.keep.forget import FORGOTTEN
 from yiku.rules.pages import readable
 from yiku.rules.pages.choosing import KINDS, title
@@ -203,8 +205,9 @@ def _page(run: _Export, counts: dict[str, tuple[str, int]], name: str, text: str
 def _episodes(run: _Export, counts: dict[str, tuple[str, int]]) -> int:
     """Write the pages of episodes, and of scratchpads and attachments; return how many episodes there are."""
     own, store, words = run.handle.own(), run.handle.store, run.words
-    episodes = store.records(Episode, own, Records())
-    pads, attachments = store.records(Scratchpad, own, Records()), store.records(Attachment, own, Records())
+    episodes = remembered(run.handle, own, store.records(Episode, own, Records()))
+    attachments = remembered(run.handle, own, store.records(Attachment, own, Records()))
+    pads = [scratchpad.without_forgotten(run.handle, pad) for pad in store.records(Scratchpad, own, Records())]
     _page(run, counts, readable.EPISODES, readable.episodes(episodes, words), len(episodes))
     count = len(pads) + len(attachments)
     _page(run, counts, readable.WORK, readable.work(pads, attachments, words), count)

@@ -17,7 +17,7 @@ from typing import Any
 
 from yiku.errors import Ambiguous, InvalidInput, NotFound, TooLarge
 from yiku.files import blobs
-from yiku.flows.common import checks, intake, lookup, pause
+from yiku.flows.common import checks, forgotten, intake, lookup, pause
 from yiku.flows.common.handle import Handle, retry_if_stale
 from yiku.rules.sessions import attachments
 from yiku.rules.text import analyze
@@ -150,9 +150,8 @@ def find(handle: Handle, id: str, scopes: Sequence[int]) -> Attachment:
 
 def listed(handle: Handle, *, session: str | None = None, limit: int = 50) -> list[Attachment]:
     """Return attachments, newest first."""
-    sessions = None if session is None else [intake.name(handle, session, "session")]
-    select = Records(sessions=sessions, newest_first=True, limit=checks.integer(limit, "limit"))
-    return handle.store.records(Attachment, handle.reads(), select)
+    select = Records(sessions=None if session is None else [intake.name(handle, session, "session")])
+    return forgotten.newest(handle, handle.reads(), Attachment, select, checks.integer(limit, "limit"))
 
 
 def content(handle: Handle, id: str) -> bytes:

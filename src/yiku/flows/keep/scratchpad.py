@@ -6,13 +6,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from yiku.flows.common import checks, intake, pause
 from yiku.flows.common.handle import Handle, retry_if_stale
+from yiku.rules.privacy import fence
 from yiku.rules.sessions import scratchpad as rules
+from yiku.rules.sessions import tasks
 from yiku.rules.statements import keys
-from yiku.types import Change, Episode, Expect, Put, Records, Scratchpad, ScratchpadPatch, Turn, Turns
+from yiku.types import Change, Episode, Expect, Put, Records, Scratchpad, ScratchpadPatch, Task, Turn, Turns
+
+LOOKED_AT = 100  # turns of the time of a task, of which one may have said it again
 
 
 def read(handle: Handle, user: str | None = None) -> Scratchpad:
@@ -21,6 +25,36 @@ def read(handle: Handle, user: str | None = None) -> Scratchpad:
     found = handle.store.records(Scratchpad, own, Records(user=who)) if own else []
     now = handle.now()
     return found[0] if found else Scratchpad(id=handle.new_id(now), user_id=who, updated_at=now, scope=handle.scope)
+
+
+def shown(handle: Handle, user: str | None = None) -> Scratchpad:
+    """Return the scratchpad of a user without what was forgotten; it is back with the turn that said it."""
+    return without_forgotten(handle, read(handle, user))
+
+
+def without_forgotten(handle: Handle, pad: Scratchpad) -> Scratchpad:
+    """Return a scratchpad without the tasks of turns that are hidden."""
+    if not handle.store.hidden(handle.own()):
+        return pad
+    left = replace(pad, recent=tuple(one for one in pad.recent if not _is_forgotten(handle, one, one.until or one.since)))
+    focus = Task(text=pad.current_focus, since=pad.focus_since or pad.updated_at, until=handle.now())
+    return replace(left, current_focus="", focus_since=None) if _is_forgotten(handle, focus, pad.updated_at) else left
+
+
+def _is_forgotten(handle: Handle, task: Task, changed: datetime) -> bool:
+    """
+    Tell whether the turn that began a task, or the one that changed it, is hidden, and no other turn said it.
+
+    changed: when that was; it may be another change of the scratchpad
+    """
+    own, moment = handle.own(), timedelta(microseconds=1)
+    of_users = Turns(roles=("user",), order="said", newest_first=True, limit=LOOKED_AT)
+    ends = [replace(of_users, since=at, until=at + moment, hidden=True) for at in {task.since, changed}]
+    said = [turn for end in ends for turn in handle.store.turns(own, end)]
+    if all(turn.hidden_at is None for turn in said):
+        return False
+    said += handle.store.turns(own, replace(of_users, since=task.since, until=task.until and task.until + moment))
+    return not any(turn.hidden_at is None and tasks.task(fence.own_words(turn).content) == task.text for turn in said)
 
 
 def _user(handle: Handle, user: str | None) -> str:
@@ -93,7 +127,7 @@ def _told(
         after, left_out = change(before)
         return after
 
-    return replace(update(handle, user, made, why), left_out=left_out)
+    return replace(without_forgotten(handle, update(handle, user, made, why)), left_out=left_out)
 
 
 def patch_change(handle: Handle, lines: ScratchpadPatch) -> list[Change]:
@@ -111,7 +145,13 @@ def edit(handle: Handle, text: str, user: str | None = None) -> Scratchpad:
     """Replace the scratchpad by the user's Markdown; sections they changed are theirs."""
     pause.raise_if_paused(handle)
     written = intake.clean(handle, checks.text(text, "text", empty=True))
-    return _told(handle, user, lambda before: rules.edit(before, written, now=handle.now()), "edit scratchpad")
+
+    def edited(before: Scratchpad) -> tuple[Scratchpad, tuple[str, ...]]:
+        seen = without_forgotten(handle, before)
+        after, omitted = rules.edit(seen, written, now=handle.now())
+        return after if seen == before else replace(before, overrides=after.overrides, updated_at=after.updated_at), omitted
+
+    return _told(handle, user, edited, "edit scratchpad")
 
 
 def finish(handle: Handle, episode: Episode) -> Scratchpad:
@@ -122,7 +162,7 @@ def finish(handle: Handle, episode: Episode) -> Scratchpad:
             return before
         return rules.finish(before, now=episode.ended_at, session=episode.session)
 
-    return update(handle, None, finished, "end session")
+    return without_forgotten(handle, update(handle, None, finished, "end session"))
 
 
 def markdown(pad: Scratchpad, language: str) -> str:

@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 from yiku.errors import NotFound
-from yiku.flows.common import checks, intake, prompt_files
+from yiku.flows.common import checks, forgotten, intake, prompt_files
 from yiku.flows.common.handle import Handle, retry_if_stale
 from yiku.flows.keep import scratchpad
 from yiku.models.api import Message, Schema
@@ -156,7 +156,5 @@ def listed(handle: Handle, *, session: str | None = None, since: Any = None, unt
         sessions=None if session is None else [intake.name(handle, session, "session")],
         since=checks.optional_time(since, "since", now=now),
         until=checks.optional_time(until, "until", now=now),
-        newest_first=True,
-        limit=checks.integer(limit, "limit"),
     )
-    return handle.store.records(Episode, handle.reads(), select)
+    return forgotten.newest(handle, handle.reads(), Episode, select, checks.integer(limit, "limit"))

@@ -185,7 +185,7 @@ def _end(handle: Handle, name: str) -> Ended:
     for start in range(0, len(turns), episodes.MOST_TURNS):
         episode = episodes.create(handle, turns[start : start + episodes.MOST_TURNS], "session_end", None)
     done = episode is not None and episode.outcome == "success"
-    pad = scratchpad.finish(handle, episode) if episode is not None and done else scratchpad.read(handle)
+    pad = scratchpad.finish(handle, episode) if episode is not None and done else scratchpad.shown(handle)
     expired = _expire(handle, name)
     handle.store.apply(handle.writes(), [SetSession(name, {"closed_at": now})], handle.cause("end session"))
     return Ended(episode, pad, expired, dict(learned), None)

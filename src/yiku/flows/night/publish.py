@@ -17,7 +17,7 @@ from typing import Any
 
 from yiku.errors import StoreBusy
 from yiku.files import reports
-from yiku.flows.find.forgotten import remembered
+from yiku.flows.common.forgotten import remembered
 from yiku.flows.night.report import language, of_run
 from yiku.flows.night.run import Night
 from yiku.flows.notes import publish as pages

@@ -140,7 +140,7 @@ def _draft(
     running = checks.optional_name(session, "session")
     rules, further = standing_rules(handle, limit=RULES_AT_MOST, session=running)
     rows = core.statements(handle)
-    pad = scratchpad.read(handle, checks.optional_name(user, "user"))
+    pad = scratchpad.shown(handle, checks.optional_name(user, "user"))
     language = _language(handle, rows, said or pad.current_focus)
     return _Draft(
         handle=handle,
