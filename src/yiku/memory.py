@@ -111,6 +111,10 @@ class Memory:
         checks.optional_call(clock, "clock")
         checks.has_method(embedder, "embed", "embedder")
         checks.has_method(chat, "ask", "chat")
+        if chat is not None:
+            from yiku.models.given import Given
+
+            chat = Given(chat)
         place = _settings.home(home)
         self.settings: Settings
         self.settings, self.created = _settings.opened(place, {**settings, "scope": scope}, create=create)

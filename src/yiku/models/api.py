@@ -7,7 +7,7 @@ that fits the schema; a reranker takes a question and texts and returns a score 
     e5.py         multilingual-e5-small on this machine          embed.py   any OpenAI-compatible endpoint
     select.py     which of them the settings mean                cached.py  the questions asked last
     chat.py       any OpenAI-compatible endpoint                 reply.py   what a reply says, held to its schema
-    rerank.py     any Cohere-compatible endpoint
+    rerank.py     any Cohere-compatible endpoint                 given.py   a chat model of the caller's own
 
 A vector lives in a space, and two spaces have nothing to do with each other, even where their dimensions agree.
 A reply is data from a stranger: it has the form that was asked for, and nothing else about it can be relied on.
