@@ -1,5 +1,7 @@
 """The scratchpad: updated from the user's turns, kept over sessions; the user's own edits win."""
 
+from datetime import timedelta
+
 import pytest
 
 from yiku import Memory
@@ -187,3 +189,58 @@ def test_what_is_no_text_is_refused(memory):
         memory.sessions.edit_scratchpad(5)
 
     assert 0 == memory.sessions.scratchpad().changed
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        (
+            "Please fix the login page of the shop.",
+            "New topic: please write the quarterly finance report for Ann.",
+            "New topic: please translate the contract with Lufthansa into German.",
+            "translate the contract with Lufthansa into German",
+            "Thanks, that works perfectly!",
+        ),
+        (
+            "请帮我修复商店的登录页面。",
+            "换个话题，请帮我写季度财务报告。",
+            "换个话题，请帮我翻译汉莎的合同。",
+            "翻译汉莎的合同",
+            "谢谢，完美解决了！",
+        ),
+    ],
+)
+def test_work_goes_on_after_a_clock_that_ran_ahead(memory, clock, said):
+    """One request while it was a year ahead; the next one, at the right time, is the current task, and the one that is done."""
+    early, ahead, next_one, task, thanks = said
+    memory.record_turn("user", early, session="a")
+    right = clock.now
+    clock.now = right + timedelta(days=365)
+    memory.record_turn("user", ahead, session="b")
+    clock.now = right + timedelta(days=2)
+    memory.record_turn("user", next_one, session="c")
+    assert task == memory.sessions.scratchpad().current_focus
+    clock.advance(minutes=5)
+    memory.record_turn("assistant", "Done. 完成了。", session="c")
+    memory.record_turn("user", thanks, session="c")
+    done = memory.sessions.end("c")
+
+    assert "success" == done.episode.outcome
+    pad = memory.sessions.scratchpad()
+    assert ("", [task]) == (pad.current_focus, [one.text for one in pad.recent if one.done])
+    assert all(one.since <= one.until for one in pad.recent)
+    clock.advance(days=5)
+    memory.record_turn("user", early, session="d")
+    assert pad.recent[-1].text == memory.sessions.scratchpad().current_focus
+
+
+def test_a_task_that_began_after_a_session_is_not_done_with_it(memory, clock):
+    """The session is ended late, while the user is at something else."""
+    memory.record_turn("user", "Please fix the login page of the shop.", session="a")
+    memory.record_turn("user", "Thanks, that works perfectly!", session="a")
+    clock.advance(hours=1)
+    memory.record_turn("user", "换个话题，请帮我翻译汉莎的合同。", session="b")
+    before = memory.sessions.scratchpad()
+
+    assert "success" == memory.sessions.end("a").episode.outcome
+    assert before == memory.sessions.scratchpad()

@@ -83,8 +83,8 @@ def follow(handle: Handle, turn: Turn, *, again: bool = False) -> None:
         return
 
     def compiled(before: Scratchpad) -> Scratchpad:
-        last = _last(before)
-        if last is not None and (turn.said_at < last or (again and turn.said_at == last)):
+        since = [moment for moment in _moments(before) if turn.said_at < moment or (again and turn.said_at == moment)]
+        if since and min(since) <= handle.now():  # else a clock ran ahead
             return before
         return rules.follow(before, turn.content, now=turn.said_at, session=turn.session, project=turn.project)
 
@@ -93,10 +93,9 @@ def follow(handle: Handle, turn: Turn, *, again: bool = False) -> None:
     update(handle, user, compiled, "scratchpad", said=turn)
 
 
-def _last(pad: Scratchpad) -> datetime | None:
-    """Return when the current work was last mentioned; edits do not count."""
-    moments = (pad.focus_since, *(task.until for task in pad.recent))
-    return max((moment for moment in moments if moment), default=None)
+def _moments(pad: Scratchpad) -> list[datetime]:
+    """Return when the current work was mentioned; edits do not count."""
+    return [moment for moment in (pad.focus_since, *(task.until for task in pad.recent)) if moment is not None]
 
 
 def _still_said(handle: Handle, turn: Turn) -> bool:
@@ -158,7 +157,7 @@ def finish(handle: Handle, episode: Episode) -> Scratchpad:
     """Complete the current work with this episode."""
 
     def finished(before: Scratchpad) -> Scratchpad:
-        if before.focus_since is not None and before.focus_since < episode.started_at:
+        if before.focus_since is not None and not episode.started_at <= before.focus_since <= episode.ended_at:
             return before
         return rules.finish(before, now=episode.ended_at, session=episode.session)
 

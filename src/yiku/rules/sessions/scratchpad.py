@@ -102,7 +102,8 @@ def _put_by(pad: Scratchpad, now: datetime, session: str | None, *, done: bool) 
     """Move the current focus to the recent tasks, each task once."""
     if not pad.current_focus:
         return pad
-    task = Task(text=pad.current_focus, since=pad.focus_since or pad.updated_at, until=now, session=session, done=done)
+    since = min(pad.focus_since or pad.updated_at, now)  # a clock may have run ahead
+    task = Task(text=pad.current_focus, since=since, until=now, session=session, done=done)
     others = [one for one in pad.recent if analyze.plain(one.text) != analyze.plain(task.text)]
     return replace(pad, current_focus="", focus_since=None, recent=(task, *others)[:RECENT_TASKS])
 
