@@ -1,7 +1,7 @@
 """Publishing at night: pages, snapshot, daily summaries, report; an erasure removes them all."""
 
 import json
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import pytest
 
@@ -144,6 +144,28 @@ def test_each_of_the_last_days_has_a_summary(lived, home, clock):
     assert "days/2026-03-01.md" == name
     assert "# 2026-03-01\n\n2 条消息，1 个会话，学到 " in page
     assert "I live in Oslo now" in page and "(s1)" in page
+
+
+def test_a_day_is_that_of_the_place_where_it_was_said(memory, home, clock):
+    """Half past eleven at night before summer time began, and far to the east and west: the night runs with another offset."""
+    for place, (at, said) in enumerate(
+        [
+            ("2026-03-25T22:00:00-11:00", "Ann's kite is green."),
+            ("2026-03-27T09:00:00+14:00", "安的船是蓝色的。"),
+            ("2026-03-28T23:30:00+01:00", "Ann's bicycle is red."),
+        ]
+    ):
+        clock.now = datetime.fromisoformat(at)
+        memory.record_turn("user", said, session=f"s{place}")
+        memory.sessions.end(f"s{place}")
+    clock.now = datetime.fromisoformat("2026-03-30T03:00:00+02:00")
+    memory.admin.consolidate()
+    pages = {name: (home / "reports" / name).read_text() for name in files(home) if name.startswith("days/")}
+
+    assert ["days/2026-03-25.md", "days/2026-03-27.md", "days/2026-03-28.md"] == sorted(pages)
+    for name, word in (("25", "kite"), ("27", "船"), ("28", "bicycle")):
+        page = pages[f"days/2026-03-{name}.md"]
+        assert word in page and ("1 messages, 1 sessions" in page or "1 条消息，1 个会话" in page or "1 message" in page), page
 
 
 @pytest.mark.spec("S3-205")

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import datetime, time, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -27,11 +27,12 @@ from yiku.flows.prompts.compile import compile_identity
 from yiku.rules.night import report as report_rules
 from yiku.rules.night import snapshot as snapshot_rules
 from yiku.rules.prompts.condense import TARGETS
-from yiku.types import Condition, Episode, Memories, NightItem, Records, RunReport, SemanticMemory, Turns
+from yiku.types import Episode, Memories, NightItem, Records, RunReport, SemanticMemory, Turns
 
 DAYS = 7  # of which a summary is made, if nights were missed
 MOST = 200  # sessions and statements of a day
-TURNS = 100_000  # that are counted of a day
+TURNS = 100_000  # that are looked at for a day
+FARTHEST = timedelta(days=1)  # from UTC: more than any place's offset
 
 
 def steps(night: Night) -> Iterator[NightItem]:
@@ -95,27 +96,33 @@ def _snapshot(night: Night, root: Path) -> None:
 
 def _days(night: Night, root: Path) -> None:
     """Write the summary of each of the last days on which something was said or learned; one of which all was forgotten goes."""
-    spoken = language(night.handle, [night.scope])
+    spoken, below = language(night.handle, [night.scope]), Path(night.handle.home)
     for back in range(1, DAYS + 1):
         day = (night.now - timedelta(days=back)).date()
-        begin = datetime.combine(day, time(), night.now.tzinfo)
-        turns, episodes, learned = _of_day(night, begin, begin + timedelta(days=1))
+        turns, episodes, learned = _of_day(night, day)
         name = f"{reports.DAYS}/{day.isoformat()}.md"
         if turns or learned:
-            reports.write(root, name, report_rules.day(day, turns, episodes, learned, spoken), below=Path(night.handle.home))
+            reports.write(root, name, report_rules.day(day, turns, episodes[:MOST], learned[:MOST], spoken), below=below)
         else:
             reports.remove(root, name)
 
 
-def _of_day(night: Night, begin: datetime, end: datetime) -> tuple[int, list[Episode], list[SemanticMemory]]:
-    store, own = night.handle.store, [night.scope]
-    turns = len(store.turns(own, Turns(since=begin, until=end, limit=TURNS, order="said")))
-    if not turns and not store.count(own, Memories(since=begin, until=end)):
+def _of_day(night: Night, day: date) -> tuple[int, list[Episode], list[SemanticMemory]]:
+    """Return how many turns a day has, its episodes and what was learned on it; the day is that of who said it, where they were."""
+    store, own, begin = night.handle.store, [night.scope], datetime.combine(day, time(), UTC)
+    since, until = begin - FARTHEST, begin + timedelta(days=1) + FARTHEST
+    turns = [
+        turn for turn in store.turns(own, Turns(since=since, until=until, limit=TURNS, order="said")) if turn.said_at.date() == day
+    ]
+    if not turns and not store.count(own, Memories(since=since, until=until)):
         return 0, [], []
-    episodes = remembered(night.handle, own, store.records(Episode, own, Records(since=begin, until=end, limit=MOST)))
-    stored = Condition("created_at", "gte", begin)
-    learned = store.memories(own, Memories(since=begin, until=end, current=True, where=stored, order="said", limit=MOST))
-    return turns, episodes, [row for row in learned if row.live and not row.expired(night.now)]
+    episodes = [one for one in store.records(Episode, own, Records(since=since, until=until)) if one.ended_at.date() == day]
+    learned = [
+        row
+        for row in store.memories(own, Memories(since=since, until=until, current=True, order="said"))
+        if row.said_at.date() == day <= row.created_at.astimezone(row.said_at.tzinfo).date()
+    ]
+    return len(turns), remembered(night.handle, own, episodes), [row for row in learned if row.live and not row.expired(night.now)]
 
 
 def _report(night: Night, root: Path) -> None:
