@@ -64,6 +64,19 @@ def test_sent_or_made_by_path_or_address(memory, home, clock):
     assert (None, "https://example.org/a/cat.png?size=2") == (by_name["cat.png"].local_path, by_name["cat.png"].url)
 
 
+def test_a_file_that_is_there_has_its_whole_path(memory, picture, monkeypatch):
+    """Attached by a path from the folder of the caller, it is found from any other; one that is not there keeps its name."""
+    monkeypatch.chdir(picture.parent)
+    turn = memory.record_turn("user", f"看 [file: {picture.name}]", session="s")
+    there = memory.sessions.attach(picture.name, session="s", turn=turn.id)
+    gone = memory.sessions.attach("notes/没有.txt", session="s")
+    memory.learn()
+
+    assert (str(picture), False) == (there.local_path, there.missing)
+    assert ("notes/没有.txt", True) == (gone.local_path, gone.missing)
+    assert {there.id, gone.id} == {one.id for one in memory.sessions.attachments()}  # that the turn names it adds nothing
+
+
 @pytest.mark.parametrize("place", ["", "  ", 5])
 def test_a_file_without_a_place_is_refused(memory, place):
     """And nothing is noted."""

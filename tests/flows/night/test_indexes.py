@@ -50,6 +50,36 @@ def test_a_record_whose_file_is_gone_is_marked(memory, clock, tmp_path):
     assert {} == memory.admin.consolidate(phase=5).counts
 
 
+def test_a_file_that_nobody_said_the_folder_of_is_not_looked_for(memory, tmp_path, monkeypatch):
+    """A turn names it, or it was attached by a path from some folder: the night runs in another one."""
+    (tmp_path / "cat 猫.txt").write_text("cat")
+    monkeypatch.chdir(tmp_path)
+    memory.sessions.attach("cat 猫.txt", session="s1")
+    memory.record_turn("user", "Here is [file: report.pdf], please summarize it. 还有 [文件：报告.pdf]", session="s1")
+    memory.sessions.end("s1")
+    monkeypatch.chdir("/")
+
+    assert {} == memory.admin.consolidate(phase=5).counts
+    assert [False] * 3 == [one.missing for one in memory.sessions.attachments()]
+
+
+def test_a_mark_that_was_taken_back_is_not_made_again(memory, clock, tmp_path):
+    """The file is still not there; whoever undid that knows better, until somebody changes the record."""
+    path = tmp_path / "灯.txt"
+    path.write_text("light")
+    one = memory.sessions.attach(path, session="s1")
+    path.unlink()
+    done = memory.admin.consolidate(phase=5)
+    memory.admin.undo_run(done.run)
+    for _ in range(2):
+        clock.advance(days=1)
+        assert {} == memory.admin.consolidate(phase=5).counts
+    assert not memory.sessions.attachments()[0].missing
+    memory.sessions.describe(one.id, description="a lamp")
+
+    assert ["file-gone"] == reasons(memory.admin.consolidate(phase=5))
+
+
 def test_tags_that_nothing_carries_and_old_receipts_go(memory, clock):
     """What is carried stays; the report counts what went."""
     one = memory.remember("The oil is low. 灯油不多了。", tags=["oil", "灯"], idempotency_key="k1").memory

@@ -1,9 +1,9 @@
 """
 Store attachments, add descriptions of their content, list and read them.
 
-A file is noted with its place; its content is kept only if that is asked for, as a blob by its hash. What nobody could
-see yet (a description, a transcription, the text in it) is filled in later, and then it is found by that. Files that turns
-name by themselves, or that tools wrote, are noted when the turns are learned from.
+A file is noted with its place, one that is there with its whole path; its content is kept only if that is asked for, as a
+blob by its hash. What nobody could see yet (a description, a transcription, the text in it) is filled in later, and then it
+is found by that. Files that turns name by themselves, or that tools wrote, are noted when the turns are learned from.
 """
 
 from __future__ import annotations
@@ -52,6 +52,8 @@ def attach(handle: Handle, place: str | os.PathLike[str], *, session: str, keep:
     name = Path(place.split("?")[0]).name[-checks.NAME_CHARS :].strip() or "file"
     if not is_address:
         size, blob = _of_file(handle, Path(given), keep)
+        if size is not None:
+            place = intake.clean(handle, os.path.abspath(given))
         columns |= {"local_path": place, "file_size": size, "blob": blob, "missing": size is None}
     else:
         columns["url"] = place
@@ -171,6 +173,14 @@ def find_in_turns(handle: Handle, scope: int, turns: Sequence[Turn]) -> list[Cha
         return []
     now = handle.now()
     known = handle.store.records(Attachment, [scope], Records(turns=[turn.id for turn in turns]))
-    noted = {(one.turn, one.local_path or one.url or one.filename) for one in known}
+    noted = [(one.turn, one.local_path or one.url or one.filename) for one in known]
     fresh = [replace(one, id=handle.new_id(now), created_at=now, updated_at=now) for one in found]
-    return [Put(one, tokens(one)) for one in fresh if (one.turn, one.local_path or one.url or one.filename) not in noted]
+    return [
+        Put(one, tokens(one)) for one in fresh if not any(_is_place_of(place, one) for turn, place in noted if turn == one.turn)
+    ]
+
+
+def _is_place_of(place: str, attachment: Attachment) -> bool:
+    """Tell whether an attachment may lie there: a turn names a file without the folder that `attach` knows."""
+    named = attachment.local_path or attachment.url or attachment.filename
+    return place == named or (place.startswith("/") and place.endswith(f"/{named}"))

@@ -1,9 +1,9 @@
 """
 Phase 6, indexes: merge search segments, drop unused rows, update transcripts and the backup; no memory changes.
 
-Records of files that say nothing go after 90 days, undoable; one whose file is gone is marked. Tags that nothing carries, first
-results of old calls, old versions of pages and old accesses are dropped. Then the transcripts follow, the backup is made if one
-is due, and the segments of the search index are merged.
+Records of files that say nothing go after 90 days, undoable; one whose file is gone is marked, where its whole path is known.
+Tags that nothing carries, first results of old calls, old versions of pages and old accesses are dropped. Then the transcripts
+follow, the backup is made if one is due, and the segments of the search index are merged.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def attachments(night: Night) -> Iterator[NightItem]:
             if not night.decided("purged", one.id):  # it was dropped once, and somebody brought it back
                 item = night.decide("purged", [Drop(one)], ids=[one.id], reason=EMPTY)
                 yield from [item] if item else []
-        elif one.local_path and one.missing is os.path.exists(one.local_path):
+        elif _changed(one) and not night.taken_back(one.changed):
             known = replace(one, missing=not one.missing)
             action, reason = ("flagged", FILE_GONE) if known.missing else ("confirmed", FILE_BACK)
             item = night.decide(action, [Put(known, attach.tokens(known))], ids=[one.id], reason=reason)  # type: ignore[arg-type]
@@ -46,6 +46,12 @@ def _attachments(night: Night) -> Iterator[Attachment]:
         if len(found) < BATCH:
             return
         after = found[-1].n
+
+
+def _changed(one: Attachment) -> bool:
+    """Tell whether a file is gone, or is back; of a path from some folder nobody knows which file it is."""
+    path = one.local_path
+    return path is not None and os.path.isabs(path) and one.missing is os.path.exists(path)
 
 
 def _says_nothing(one: Attachment) -> bool:

@@ -115,7 +115,7 @@ class Night:
             phase=self.phase, action=action, ids=tuple(ids), reason=reason, evidence=dict(evidence or {}), at=self.handle.now()
         )
         _refuse_words([reason, *item.ids, item.evidence])
-        if expect is not None and self._taken_back(expect):
+        if expect is not None and self.taken_back(*expect.rows.values()):
             return None
         if self.dry_run:
             return item
@@ -138,9 +138,9 @@ class Night:
             at=item.at,
         )
 
-    def _taken_back(self, expect: Expect) -> bool:
-        """Tell whether the last thing that happened to one of these rows is that somebody took something back."""
-        for changed in expect.rows.values():
+    def taken_back(self, *changes: int) -> bool:
+        """Tell whether one of these, the last changes of some rows, took something back."""
+        for changed in changes:
             last = self.handle.store.journal([self.scope], after=changed - 1, limit=1) if changed else []
             if last and last[0].number == changed and last[0].operation in TAKEN_BACK:
                 return True
