@@ -347,6 +347,34 @@ def test_the_end_of_a_session_is_an_episode_and_what_held_for_it_goes(memory, cl
     assert {"I live in Oslo."} == {m.content for m in memory.get_all()}
 
 
+@pytest.mark.parametrize("rule", ["For this session, always answer in French.", "这次对话请一直用法语回答。"])
+def test_a_rule_for_a_session_stands_as_long_as_that_goes_on(memory, clock, rule):
+    """It ended, and goes on: the rule holds until a day after the session ends again. One that was not said to ends as it was said."""
+    memory.record_turn("user", rule, session="s")
+    end = "2026-03-02T08:00+01:00"
+    memory.remember("Write no more tests today.", kind="rule", metadata={"until_session": "s"}, expires_at=end)
+
+    def rules() -> list[bool]:
+        text = memory.prompts.build(session="s").section("rules")
+        return [rule in text, "no more tests" in text, rule in memory.prompts.build(session="t").section("rules")]
+
+    assert [True, True, False] == rules()
+    memory.sessions.end("s")
+    clock.advance(hours=20)
+    assert [True, True, False] == rules()
+    memory.record_turn("user", "And now the tests please. 现在请写测试。", session="s")
+    clock.advance(hours=5)
+    assert [True, False, False] == rules()
+    memory.record_turn("user", "And the docs please. 还有文档。", session="s")
+    assert 1 == memory.sessions.end("s").expired
+    memory.admin.consolidate()
+    clock.advance(hours=23)
+    assert [True, False, False] == rules()
+    assert 0 == memory.sessions.end("s").expired  # nothing was said since
+    clock.advance(hours=2)
+    assert [False, False, False] == rules()
+
+
 @pytest.mark.spec("S2-49")
 def test_what_is_transient_ends_with_its_session_or_in_a_day(memory, clock):
     """The earlier of the two; another session's end leaves it alone."""

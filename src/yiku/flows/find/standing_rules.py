@@ -3,21 +3,24 @@ Select the standing instructions (memories of kind rule) that apply to a project
 
 They hold whatever is asked, so every `context` begins with them: the live rules of the handle's own scope that apply
 here and now. A rule that names a project applies where that project is asked for, or where the handle works in it; a rule
-for one task applies in the session in which it was said. Of two rules in the same slot only the later is given.
+for one task applies in the session in which it was said, also where that goes on after its end. Of two rules in the same
+slot only the later is given.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from yiku.flows.common import checks, intake
 from yiku.flows.common.handle import Handle
 from yiku.flows.find.as_of import visible
-from yiku.rules.deciding import history
+from yiku.rules.deciding import history, retention
 from yiku.rules.text import analyze
-from yiku.types import Cardinality, Condition, Filter, Group, Hit, Kind, Link, Memories, SemanticMemory, Turn
+from yiku.types import Cardinality, Condition, Filter, Group, Hit, Kind, Link, Memories, SemanticMemory, Session, Turn
+
+_AT_ONCE = timedelta(minutes=1)  # that the end of a session may take
 
 
 def standing_rules(
@@ -36,12 +39,15 @@ def standing_rules(
     """
     own, now = handle.own(), handle.now()
     projects = _projects(checks.where(where, now=now)) or {*filter(None, [handle.settings.project])}
-    applies = _applies(projects, None if session is None else intake.name(handle, session, "session"))
+    name = None if session is None else intake.name(handle, session, "session")
+    applies = _applies(projects, name)
     recorded, valid = checks.optional_time(as_of, "as_of", now=now), checks.optional_time(valid_at, "valid_at", now=now)
     if recorded is not None or valid is not None:
         found, further = _then(handle, applies, recorded, valid), 0
     else:
         found, further = _now(handle, own, applies, limit)
+        if name is not None and (more := _of_session(handle, own, name)):
+            found = sorted([*found, *more], key=lambda rule: rule.confirmed_at, reverse=True)
     kept = _latest_of_each_slot(found)
     return tuple(map(as_hit, handle.store.with_details(kept[:limit]))), further + len(kept[limit:])
 
@@ -60,6 +66,28 @@ def _now(handle: Handle, own: Sequence[int], applies: Sequence[Filter], limit: i
     )
     found = handle.store.memories(own, select)
     return found, max(0, handle.store.count(own, select) - limit) if len(found) == limit else 0
+
+
+def _of_session(handle: Handle, own: Sequence[int], name: str) -> list[SemanticMemory]:
+    """Return the rules of a session that ended with it, where the session goes on after that."""
+    now = handle.now()
+    ended = (Condition(f"metadata.{retention.UNTIL_SESSION}", "eq", name), Condition("expires_at", "lte", now))
+    select = Memories(live_kind=Kind.RULE, where=Group("and", ended))
+    found = handle.store.memories(own, select) if own else []
+    known = handle.store.sessions(own[0], id=name) if found else []
+    return [row for row in found if known and goes_on(known[0]) and ended_with(row, known[0])]
+
+
+def goes_on(session: Session) -> bool:
+    """Tell whether something was said in a session since its end."""
+    return session.closed_at is not None and session.ended_at is not None and session.ended_at > session.closed_at
+
+
+def ended_with(rule: SemanticMemory, session: Session) -> bool:
+    """Tell whether a rule has its end from that of a session, and not from what somebody said."""
+    if rule.kind is not Kind.RULE or rule.expires_at is None or session.closed_at is None:
+        return False
+    return abs(rule.expires_at - retention.AFTER_SESSION - session.closed_at) < _AT_ONCE
 
 
 def _then(handle: Handle, applies: Sequence[Filter], as_of: datetime | None, valid_at: datetime | None) -> list[SemanticMemory]:

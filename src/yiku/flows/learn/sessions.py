@@ -20,6 +20,7 @@ from yiku.errors import InvalidInput, NotFound, StoreBusy
 from yiku.flows.common import checks, intake, pause
 from yiku.flows.common.handle import Handle, content_hash
 from yiku.flows.find import context
+from yiku.flows.find.standing_rules import ended_with, goes_on
 from yiku.flows.keep import attach, record, scratchpad
 from yiku.flows.keep import messages as shapes
 from yiku.flows.learn import at_once, by_rules, episodes, learn
@@ -199,12 +200,14 @@ def _since_last(handle: Handle, session: str) -> list[Turn]:
 
 
 def _expire(handle: Handle, session: str) -> int:
-    """Expire memories of this session; rules for a task a day later."""
+    """Expire memories of this session; rules for a task a day later, again where it went on since its last end."""
     now, changes = handle.now(), list[Change]()
+    before = handle.store.sessions(handle.writes(), id=session)
     where = checks.where({"metadata.until_session": session}, now=now)
     for memory in handle.store.memories(handle.own(), Memories(where=where, states=(State.ACTIVE,), current=True)):
         ends = retention.until(memory.kind, session=True, now=now, session_ends=now).expires_at or now
-        if memory.expires_at is None or ends < memory.expires_at:
+        moves = any(goes_on(one) and ended_with(memory, one) for one in before)
+        if memory.expires_at is None or ends < memory.expires_at or moves:
             changes.append(UpdateMemory(memory.n, {"expires_at": ends}, index_tokens(memory)))
     if changes:
         handle.store.apply(handle.writes(), changes, handle.cause("end session", f"session {session} is over"))
