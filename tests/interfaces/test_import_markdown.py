@@ -1,12 +1,14 @@
 """Markdown: histories of SpecStory become turns, vaults of Obsidian and basic-memory become notes that follow their originals."""
 
 import json
+import os
 from datetime import UTC, datetime
 
 import pytest
 
 from yiku import Memory
 from yiku.errors import InvalidInput
+from yiku.flows.notes import copies
 from yiku.interfaces.importers import formats, run, specstory
 from yiku.types import BadRecord, SkippedRecord, TurnRecord
 
@@ -200,6 +202,95 @@ def test_what_was_erased_does_not_come_back_with_the_vault(vault, tmp_path):
         noted = (copy.parent.parent / ".copied").read_text()
         assert not any(word in noted for word in ("47115", "locker", "code.md", vault.name))
         assert {2} == {len(entry) for entry in json.loads(noted).values()}
+
+
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [
+        ("Karla keeps her spare key under the third flowerpot.", "The gym is on the third floor."),
+        ("小王把备用钥匙放在第三个花盆下面。", "健身房在三楼。"),
+    ],
+)
+def test_a_note_that_says_what_was_erased_comes_in_without_it(vault, tmp_path, said, kept):
+    """The copy has a mark in its place, the second import changes nothing, and the original stays as it is."""
+    original = f"# Plan 计划\r\n\r\n{said} {kept}\r\n"
+    (vault / "plan.md").write_text(original, newline="")
+    with Memory(tmp_path / "home", owner="user:mei") as memory:
+        memory.admin.erase(memory.remember(said).memory.id)
+        copy = tmp_path / "home" / "documents" / vault.name / "plan.md"
+        (tried,) = run.each(memory, formats.find(vault), dry_run=True)
+        (first,) = run.each(memory, formats.find(vault))
+        (again,) = run.each(memory, formats.find(vault))
+        assert (3, 3, 0, 3) == (tried.report.notes, first.report.notes, again.report.notes, again.report.known)
+        assert said not in copy.read_text()
+        assert kept in copy.read_text()
+        assert not any(said in str(hit.item) for hit in memory.recall(said, types=["note"]))
+
+        (vault / "plan.md").write_text(f"{original}more\n", newline="")
+        (edited,) = run.each(memory, formats.find(vault))
+        assert (1, 2) == (edited.report.notes, edited.report.known)
+        assert copy.read_bytes().endswith(b"more\n")
+        assert said not in copy.read_text()
+        memory.notes.index_document(vault / "plan.md")
+        assert said not in (copy.parent.parent / "plan.md").read_text()
+    assert f"{original}more\n" == (vault / "plan.md").read_bytes().decode()
+
+
+def test_an_erased_sentence_is_cut_out_of_a_long_note(vault, tmp_path):
+    """Wherever in it the sentence stands."""
+    said = "Karla keeps her spare key under the third flowerpot."
+    lines = [f"Line {number} of the log." for number in range(12_000)]
+    (vault / "log.md").write_text("\n".join(said if number % 3_000 == 1 else line for number, line in enumerate(lines)))
+    with Memory(tmp_path / "home", owner="user:mei") as memory:
+        memory.admin.erase(memory.remember(said).memory.id)
+        [*run.each(memory, formats.find(vault))]
+        copied = (tmp_path / "home" / "documents" / vault.name / "log.md").read_text()
+
+    assert "flowerpot" not in copied
+    assert {*lines} - {*copied.split("\n")} == {lines[number] for number in range(1, 12_000, 3_000)}
+
+
+def test_what_no_note_can_be_is_left_out_each_time_and_named(vault, tmp_path):
+    """A name in another encoding, and what is no text: neither copied nor counted as imported; the rest comes in."""
+    (vault / os.fsdecode(b"th\xe9.md")).write_text("zebra")
+    (vault / "nul.md").write_bytes(b"nul \0 x")
+    (vault / "latin.md").write_bytes("é".encode("latin-1"))
+    with Memory(tmp_path / "home", owner="user:mei") as memory:
+        (tried,) = run.each(memory, formats.find(vault), dry_run=True)
+        (first,) = run.each(memory, formats.find(vault))
+        (again,) = run.each(memory, formats.find(vault))
+
+        assert tried.report.problems == first.report.problems == again.report.problems
+        assert ["it is not UTF-8", "NUL bytes", "its name is not UTF-8"] == [
+            what
+            for _, why in first.report.problems
+            for what in ("its name is not UTF-8", "NUL bytes", "it is not UTF-8")
+            if what in why
+        ]
+        assert (2, 2, 0, 2) == (tried.report.notes, first.report.notes, again.report.notes, again.report.known)
+        assert "tea.md" in memory.recall("乌龙茶来自哪里？", limit=1)[0].item.path
+        assert not memory.notes.sync().failed
+
+
+@pytest.mark.parametrize("noted", [True, False])
+def test_a_vault_import_goes_on_where_it_was_killed(vault, tmp_path, noted, monkeypatch):
+    """What had been copied is indexed by the next import, whether or not it was noted where it came from."""
+
+    def killed(*given):
+        raise KeyboardInterrupt
+
+    with Memory(tmp_path / "home", owner="user:mei") as memory:
+        with monkeypatch.context() as patch:
+            patch.setattr(copies, "sync_files" if noted else "_index", killed)
+            with pytest.raises(KeyboardInterrupt):
+                [*run.each(memory, formats.find(vault))]
+        assert not [*memory.recall("乌龙茶来自哪里？", types=["note"])]
+        (tried,) = run.each(memory, formats.find(vault), dry_run=True)
+        (second,) = run.each(memory, formats.find(vault))
+        (third,) = run.each(memory, formats.find(vault))
+
+        assert (2, 2, 0, 2) == (tried.report.notes, second.report.notes, third.report.notes, third.report.known)
+        assert "tea.md" in memory.recall("乌龙茶来自哪里？", limit=1)[0].item.path
 
 
 def test_a_damaged_list_of_copies_costs_no_copy(vault, tmp_path):

@@ -21,6 +21,7 @@ from typing import NamedTuple
 
 from yiku.types import NoteSource
 
+NOT_UTF_8 = "its name is not UTF-8: rename it"
 PAGES = ("MEMORY.md", "USER.md")
 FOLDERS: dict[str, NoteSource] = {"memory": "memory", "documents": "document", "skills": "skill"}
 IDENTITY = "identity"
@@ -74,6 +75,15 @@ def day_of(path: str) -> str | None:
     """The day of a log, by its name: "2026-11-23"."""
     found = _DAY.fullmatch(path)
     return found[1] if found else None
+
+
+def is_utf_8(path: str) -> bool:
+    """Whether a path can be kept: for a name in another encoding a database has no place."""
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def scan(root: Path) -> Iterator[Seen | str]:
@@ -131,12 +141,7 @@ def _below(above: int, name: str, path: str, deeper: int) -> Iterator[Seen | str
 
 def _file(path: str, info: os.stat_result) -> Iterator[Seen | str]:
     if stat.S_ISREG(info.st_mode):
-        try:
-            path.encode()
-        except UnicodeEncodeError:  # a name in another encoding, for which a database has no place
-            yield path
-            return
-        yield Seen(path, info.st_size, info.st_mtime_ns, info.st_ctime_ns, info.st_ino)
+        yield Seen(path, info.st_size, info.st_mtime_ns, info.st_ctime_ns, info.st_ino) if is_utf_8(path) else path
 
 
 def read(root: Path, path: str) -> tuple[Seen, bytes | None]:

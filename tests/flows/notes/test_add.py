@@ -1,5 +1,7 @@
 """`index_document` and `index_skill`: indexed at once, copied into the vault if outside."""
 
+import os
+
 import pytest
 
 from yiku import Memory
@@ -38,6 +40,20 @@ def test_a_copy_takes_no_other_files_place(memory, home, tmp_path):
     with pytest.raises(InvalidInput, match="there already"):
         memory.notes.index_document(tmp_path / "plan.md")
     assert "edited by hand" == (home / "documents/plan.md").read_text()
+
+
+def test_a_name_in_another_encoding_is_named_and_the_rest_indexed(memory, home, tmp_path):
+    """Nothing is copied under it; in the vault, too, it stops no other file."""
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / os.fsdecode(b"th\xe9.md")).write_text("quince")
+    (tmp_path / "notes" / "茶.md").write_text("乌龙茶")
+
+    for place in (tmp_path / "notes", home / "documents"):
+        done = memory.notes.index_document(place)
+        assert ["its name is not UTF-8: rename it"] == [*done.failed.values()]
+        assert 1 == len(done.added) + done.unchanged
+        (home / "documents" / os.fsdecode(b"th\xe9.md")).write_text("quince")
+    assert ["茶.md"] == [path.name for path in (home / "documents/notes").iterdir()]
 
 
 @pytest.mark.parametrize("path", ["", 3, None, "nowhere.md", "a\0b", "picture.png"])

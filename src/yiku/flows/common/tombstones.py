@@ -108,14 +108,18 @@ def admit_turns(handle: Handle, given: Sequence[Turn]) -> list[Turn]:
     return kept
 
 
-def without_erased(handle: Handle, text: str, said_at: datetime) -> str:
-    """Return a text without the sentences that were erased after it was said; a text that is erased as a whole is empty."""
+def without_erased(handle: Handle, text: str, said_at: datetime | None = None) -> str:
+    """
+    Return a text without the sentences that were erased after it was said; a text that is erased as a whole is empty.
+
+    said_at: None for a file, whose time is that of its last edit: what was ever erased is cut out
+    """
     runs = erasure.runs(text)
     found = _erased_texts(handle, runs) if runs else {}
     if not found:
         return text
     spared = {key for key, at in found.items() if _said_by_turn(handle, key, at)}
-    gone = [key for key, at in found.items() if key not in spared and said_at <= at]
+    gone = [key for key, at in found.items() if key not in spared and (said_at is None or said_at <= at)]
     ranges = redaction.merge_ranges(place for key in gone for place in runs[key])
     kept = redaction.merge_ranges(place for key in spared for place in runs[key])
     return redaction.cut_out(text, redaction.without(text, ranges, kept)) if ranges else text

@@ -65,14 +65,16 @@ def _add(handle: Handle, path: object, folder: str) -> SyncReport:
         if not any(map(files.source_of, paths)):
             checks.refuse("path", f"{given} lies in the home, but in none of {', '.join(f'{name}/' for name in files.FOLDERS)}")
         return sync_files(handle, paths)
-    contents = {one: _content(one) for one in targets}
-    for one, target in targets.items():
+    originals = {one: _content(one) for one, target in targets.items() if files.is_utf_8(target)}
+    contents = {one: copies.admitted(handle, content) for one, content in originals.items()}
+    for one, original in originals.items():
+        target = targets[one]
         with suppress(FileNotFoundError):
-            if files.read(root, target)[1] != contents[one]:
+            if files.read(root, target)[1] not in (original, contents[one]):
                 checks.refuse("path", f"{target} is there already, and holds something else: edit it there, or remove it")
-    for one, target in targets.items():
-        if not (root / target).exists():
-            write_atomically(root / target, contents[one], below=Path(handle.home).resolve())
+    for one, content in contents.items():
+        if not (root / targets[one]).exists():
+            write_atomically(root / targets[one], content, below=Path(handle.home).resolve())
     return sync_files(handle, targets.values())
 
 

@@ -45,7 +45,7 @@ def page(handle: Handle, root: Path, path: str) -> Page:
     """Read a file. Raises FileNotFoundError, and OSError for an unreadable file."""
     seen_ns = time.time_ns()
     seen, content = files.read(root, path)
-    text, status, detail = _text(content)
+    text, status, detail = text_of(content)
     file = NoteFile(
         path=path,
         source=files.source_of(path) or "document",
@@ -66,7 +66,7 @@ def page(handle: Handle, root: Path, path: str) -> Page:
     return Page(file, chunks.chunks(intake.clean_page(handle, text)))
 
 
-def _text(content: bytes | None) -> tuple[str, str, str | None]:
+def text_of(content: bytes | None) -> tuple[str, str, str | None]:
     """The text of a file, or why it has none: text, status, detail."""
     if content is None:
         return "", "too large", f"over {files.LARGEST_BYTES >> 20} MiB: split it"

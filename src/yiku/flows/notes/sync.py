@@ -129,10 +129,13 @@ def sync(
 def sync_files(handle: Handle, paths: Iterable[str]) -> SyncReport:
     """Index these files of the vault, by their paths in it; missing ones leave the index."""
 
-    wanted = [path for path in dict.fromkeys(paths) if files.source_of(path)]
+    every = [path for path in dict.fromkeys(paths) if files.source_of(path)]
+    wanted = [path for path in every if files.is_utf_8(path)]
+    unnamed = {path: files.NOT_UTF_8 for path in every if not files.is_utf_8(path)}
 
     def some(vault: _Vault) -> _Synced:
         indexed = _index(vault, wanted, ())
+        indexed = replace(indexed, failed={**unnamed, **indexed.failed})
         removed = [path for path in indexed.absent if path in vault.known]
         return _Synced(indexed, removed=removed, gone=_drop(vault, removed))
 
@@ -190,7 +193,7 @@ def _sync_all(vault: _Vault, *, force: bool, progress: Progress, stopped: Callab
         if isinstance(one, Seen):
             found[one.path] = one
         else:
-            unseen[one] = "it cannot be looked at, or its name is not UTF-8"
+            unseen[one] = "it cannot be looked at" if files.is_utf_8(one) else files.NOT_UTF_8
     under = tuple(f"{path}/" for path in unseen)
     missing = [file for path, file in vault.known.items() if path not in found and not f"{path}/".startswith(under)]
     todo = [path for path, one in found.items() if force or not (path in vault.known and _is_same(vault.known[path], one))]
