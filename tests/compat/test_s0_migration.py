@@ -140,6 +140,34 @@ def test_a_large_home_is_migrated_whole_and_once(home, tmp_path, clock):
         assert there.keys() == rows(memory).keys()
 
 
+@pytest.mark.parametrize(
+    ("erased", "later"),
+    [
+        ('Karla keeps her "spare" key under the third flowerpot.', "The roof was painted green."),
+        ("小王把备用钥匙放在第三个花盆下面。", "屋顶漆成了绿色。"),
+    ],
+)
+def test_what_was_erased_does_not_come_back_into_copies(memory, home, old, erased, later):
+    """Migrating the folder again, when it has grown, copies its lines without what an erasure took; the folder stays as it is."""
+    given = [{"id": "f_1", "content": erased}, {"id": "f_2", "content": "Mei 喜欢茶"}]
+    lines(old, "active/facts", *given)
+    migration._migrate(old, memory, None)
+    memory.admin.erase(next(one.id for one in memory.get_all() if one.content == erased))
+    lines(old, "active/facts", *given, {"id": "f_3", "content": later})
+    lines(old, "archive/facts", {"id": "f_1", "content": f" {erased} "})
+    with (old / "layer2/active/facts.jsonl").open("a") as file:
+        file.write(json.dumps({"id": "f_1", "content": erased}) + f"\n{json.dumps(erased, ensure_ascii=False)[1:-1]}")
+    before = s0_homes.digest(old)
+    done = migration._migrate(old, memory, None)
+
+    copied = [path.read_text() for path in (home / "copies").rglob("*.jsonl")]
+    assert any(later in text and "Mei 喜欢茶" in text for text in copied)
+    words = json.dumps(erased, ensure_ascii=False)[1:-1]
+    assert not any(words in text or json.dumps(erased)[1:-1] in text for text in copied)
+    assert ("", "erased here before") in done.skipped
+    assert before == s0_homes.digest(old)
+
+
 def _migrate(old: Path, home: Path) -> None:
     migration.migrate(old, home)
     os._exit(0)

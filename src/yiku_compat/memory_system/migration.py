@@ -1,5 +1,5 @@
 """
-Migrate Memory System's JSON Lines to Yiku: back them up, import in one transaction, verify by count and hash.
+Migrate Memory System's JSON Lines to Yiku: import in one transaction, verify by count and hash, keep a copy of what came in.
 
 Every record has a Yiku id that is made of its old one. So a run that was killed has done nothing or all of it, and one that is
 repeated finds everything there and changes nothing.
@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import shutil
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -46,7 +45,6 @@ def migrate(old: Path, home: Path | str, *, scope: str | None = None, progress: 
 
 def _migrate(old: Path, memory: Memory, progress: Callable[[int], object] | None) -> Migrated:
     found = _without_private(memory, old_home.read(old))
-    backup = _back_up(found, old, Path(memory.settings.home))
     now = _written(found)
     line_of, after = _chains(found.records)
     changes = [lines.memory(one, now, successor=after.get(one.id), line=line_of.get(one.id, one.id)) for one in found.records]
@@ -63,7 +61,7 @@ def _migrate(old: Path, memory: Memory, progress: Callable[[int], object] | None
     records = [*found.records, *found.pending]
     refused = [(records[number].id, why) for number, why in report.problems]
     erased = report.skipped.get("erased", 0)
-    double = _verify(memory, found, {id for id, _ in refused}, erased)
+    double, missing = _verify(memory, found, {id for id, _ in refused}, erased)
     done = Migrated(
         read=len(records) + found.same + len(found.skipped),
         imported=report.memories + report.turns - double * bool(report.memories),
@@ -74,6 +72,7 @@ def _migrate(old: Path, memory: Memory, progress: Callable[[int], object] | None
     )
     if old_home.read(old).sha256 != found.sha256:
         raise NotVerified(f"{old} was written to meanwhile")
+    backup = _back_up(found, old, Path(memory.settings.home), [record.content for record in missing])
     if not (report_file := backup / "report.json").exists():
         report_file.write_text(json.dumps(asdict(done), ensure_ascii=False, indent=1), encoding="utf-8")
     return done
@@ -88,8 +87,8 @@ def _without_private(memory: Memory, found: OldHome) -> OldHome:
     return found
 
 
-def _back_up(found: OldHome, old: Path, home: Path) -> Path:
-    """Copy the files that were read into the home, once; a copy has its name when it is whole."""
+def _back_up(found: OldHome, old: Path, home: Path, erased: Sequence[str]) -> Path:
+    """Copy the files that were read into the home, once, without lines that say what was erased; a copy has its name when it is whole."""
     folder = home / COPIES / f"jsonl-{found.sha256[:DIGITS]}"
     if folder.is_dir():
         return folder
@@ -98,7 +97,7 @@ def _back_up(found: OldHome, old: Path, home: Path) -> Path:
         for path in found.files:
             to = Path(made) / "whole" / path.relative_to(old)
             to.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            shutil.copyfile(path, to)
+            to.write_bytes(old_home.without(path.read_bytes(), erased))
             to.chmod(0o600)
             with open(to, "rb") as file:
                 os.fsync(file.fileno())
@@ -142,25 +141,25 @@ def _chains(records: Sequence[OldRecord]) -> tuple[dict[str, str], dict[str, str
     return line, after
 
 
-def _verify(memory: Memory, found: OldHome, refused: set[str], erased: int) -> int:
+def _verify(memory: Memory, found: OldHome, refused: set[str], erased: int) -> tuple[int, list[OldRecord]]:
     """
     Compare what is stored with what was read: how many, and of each the hash of its words.
 
-    Returns how many have the words of another one. Raises NotVerified.
+    Returns how many have the words of another one, and those that were erased here before. Raises NotVerified.
     """
     stored = _stored(memory, found)
-    missing, other = [], []
+    missing, other = list[OldRecord](), list[str]()
     for record in (*found.records, *found.pending):
         if record.id in refused:
             continue
         if (hashed := stored.get(external(record.id))) is None:
-            missing.append(record.id)
+            missing.append(record)
         elif hashed[0] != _hash(record.content) and hashed[0] != _hash(_cleaned(memory, record.content)):
             other.append(record.id)
     if len(missing) > erased or other:
-        named = ", ".join([*missing, *other][:5])
+        named = ", ".join([*(record.id for record in missing), *other][:5])
         raise NotVerified(f"{len(missing)} of {len(found.records) + len(found.pending)} are missing, {len(other)} differ: {named}")
-    return sum(stored[external(one.id)][1] for one in found.records if external(one.id) in stored)
+    return sum(stored[external(one.id)][1] for one in found.records if external(one.id) in stored), missing
 
 
 def _stored(memory: Memory, found: OldHome) -> Mapping[str, tuple[str, bool]]:

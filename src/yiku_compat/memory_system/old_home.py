@@ -14,7 +14,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -93,6 +93,20 @@ def read(old: Path) -> OldHome:
                 _take(home, seen, file, where, given)
     home.sha256 = digest.hexdigest()
     return home
+
+
+def without(content: bytes, texts: Sequence[str]) -> bytes:
+    """Return a file without the lines that hold one of these texts, read or as they stand."""
+    if not texts:
+        return content
+    read = {number: json.dumps(given, ensure_ascii=False) for number, given in _lines(content)}
+    said = [json.dumps(text, ensure_ascii=False)[1:-1] for text in texts]
+    kept = list[bytes]()
+    for number, line in enumerate(content.split(b"\n"), 1):
+        held = read.get(number, "") + line.decode("utf-8", "replace")
+        if not any(words in held for words in said):
+            kept.append(line)
+    return b"\n".join(kept)
 
 
 def _take(home: OldHome, seen: dict[str, OldRecord], file: _File, where: str, given: Mapping[str, Any]) -> None:
