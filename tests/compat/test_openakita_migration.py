@@ -84,6 +84,45 @@ def test_an_old_home_comes_in_whole_and_is_left_as_it_was(old, home):
         assert tmp.read_text("utf-8") == "[]"
 
 
+@pytest.mark.parametrize(
+    ("said", "named", "later"),
+    [
+        (("User lives in Bergen", "User lives in Oslo"), ("user", "lives in"), "I live in Trondheim."),
+        (("用户住在卑尔根", "用户住在奥斯陆"), ("用户", "住在"), "我住在特隆赫姆。"),
+        (("I live in Bergen.", "I live in Oslo."), (None, None), "我住在特隆赫姆。"),
+    ],
+)
+def test_a_statement_that_was_corrected_there_is_corrected_here(home, tmp_path, said, named, later):
+    """Each version has the slot that it would have if it were remembered, and the priority; what is said next replaces the last."""
+    subject, predicate = named
+    rows = [
+        {
+            "id": f"a{month}",
+            "content": text,
+            "type": "fact",
+            "subject": subject,
+            "predicate": predicate,
+            "created_at": f"2026-0{month}-01T10:00:00",
+            "priority": "PERMANENT" if month == 2 else "long_term",
+            "superseded_by": "a2" if month == 1 else None,
+        }
+        for month, text in enumerate(said, 1)
+    ]
+    (tmp_path / "memories.json").write_text(json.dumps(rows))
+    done, again = (migrate(tmp_path / "memories.json", home) for _ in range(2))
+    assert (2, 0, 2) == (done.imported, again.imported, again.known)
+
+    with Memory(home) as memory:
+        (last,) = memory.get_all()
+        before, _ = memory.history(last.id)
+        plain = memory.remember(said[1], dry_run=True, **({"subject": subject, "predicate": predicate} if subject else {})).memory
+        assert {(plain.subject, plain.predicate, plain.slot)} == {(one.subject, one.predicate, one.slot) for one in (before, last)}
+        assert "user" == last.subject
+        assert ("permanent", None, "long_term") == (last.priority, before.priority, before.metadata["priority"])
+        assert last.id == memory.remember(later).replaced.id
+        assert [later] == [one.content for one in memory.get_all()]
+
+
 @pytest.mark.spec("T-26", "T-09", "S3-223")
 def test_a_turn_that_was_learned_from_there_is_not_learned_from_again(home, tmp_path):
     """Extracted turns stay extracted, the others wait; a turn of both places is there once."""

@@ -7,12 +7,14 @@ and attachments come as they are. Ids are made of the old ids, so a run that was
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from yiku import Memory
+from yiku.errors import InvalidInput, KeptOut
 from yiku.types import MemoryRecord
 from yiku_compat.migration import Migrated, NotVerified
 from yiku_compat.openakita import old_home, old_records
@@ -20,6 +22,7 @@ from yiku_compat.openakita.old_records import Plan
 from yiku_compat.openakita.types import PREFIX
 
 PAGE = 5_000  # rows of one look
+SLOT = ("subject", "predicate", "object", "cardinality", "slot")
 SECONDS = 60.0  # for one
 CHANGED_ON_PURPOSE = ("[secret ", "[private]", "[私密]", "[erased]")
 NOT_TAKEN = "was erased, is private or was refused"
@@ -34,7 +37,7 @@ def migrate(old: Path, home: Path, *, scope: str | None = None, progress: Callab
     source = old_home.read(Path(old))
     before = source.sha256
     with Memory(home, scope=scope, durability="fast") as memory:
-        plan = old_records.plan(source, memory.scope, datetime.now(UTC))
+        plan = old_records.plan(source, memory.scope, datetime.now(UTC), partial(_slot, memory))
         known = _there(memory, plan)
         report = memory.admin.import_(plan.records, source="openakita", trust=True, progress=progress)
         _bring_scratchpads(memory, plan)
@@ -56,6 +59,15 @@ def migrate(old: Path, home: Path, *, scope: str | None = None, progress: Callab
         skipped=(*plan.skipped, *((name, refused.get(name, NOT_TAKEN)) for name in names)),
         sha256=before,
     )
+
+
+def _slot(memory: Memory, text: str, details: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the slot that a statement has when it is remembered; nothing where it is refused, or is told by another one."""
+    try:
+        found = memory.remember(text, dry_run=True, **details).memory
+    except (InvalidInput, KeptOut):
+        return {}
+    return {name: getattr(found, name) for name in SLOT if getattr(found, name) is not None} if found.content == text else {}
 
 
 def _bring_scratchpads(memory: Memory, plan: Plan) -> None:

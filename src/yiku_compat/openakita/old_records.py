@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -20,6 +20,7 @@ from yiku_compat.openakita.types import PREFIX
 
 NOTED = ("source", "source_episode_id", "decay_rate")
 TURNS_AT_A_TIME = 100
+SlotOf = Callable[[str, Mapping[str, Any]], Mapping[str, Any]]  # of a text with its kind, subject and predicate
 _SPACES = re.compile(r"\s+")
 
 
@@ -47,11 +48,11 @@ class Plan:
         return len(self.at)
 
 
-def plan(old: OldHome, scope: str, now: datetime) -> Plan:
-    """Plan an import."""
+def plan(old: OldHome, scope: str, now: datetime, slot_of: SlotOf) -> Plan:
+    """Plan an import. `slot_of` is asked for the slot of each version of a statement."""
     made = Plan(skipped=[*old.unreadable], read=len(old.unreadable))
     _plan_turns(made, old, scope, now)
-    _plan_memories(made, old.rows("memories"), scope, now)
+    _plan_memories(made, old.rows("memories"), scope, now, slot_of)
     for table, read in (("episodes", episode_of), ("attachments", attachment_of)):
         for row in old.rows(table):
             made.read += 1
@@ -91,7 +92,7 @@ def _is_turn(made: Plan, record: Mapping[str, Any]) -> bool:
 # ------------------------------------------------------------------ statements
 
 
-def _plan_memories(made: Plan, rows: Sequence[Row], scope: str, now: datetime) -> None:
+def _plan_memories(made: Plan, rows: Sequence[Row], scope: str, now: datetime, slot_of: SlotOf) -> None:
     """Plan statements: chains of versions as they are, the others to be remembered, each text of a kind once."""
     made.read += len(rows)
     by_id: dict[str, Row] = {}
@@ -117,7 +118,7 @@ def _plan_memories(made: Plan, rows: Sequence[Row], scope: str, now: datetime) -
         made.texts[PREFIX + id] = text
         made.records.append(MemoryRecord(made.line(id), text, _details(id, row, now)))
     for chain in _chains(by_id):
-        lines = [(made.line(str(row["id"])), _version(row, chain, now)) for row in chain]
+        lines = [(made.line(str(row["id"])), _version(row, chain, now, slot_of)) for row in chain]
         made.texts |= {PREFIX + str(row["id"]): values.text(row.get("content")) for row in chain}
         made.records.append(
             OperationRecord(lines[0][0], scope, None, _header("remember", lines[-1][1]["created_at"]), tuple(lines))
@@ -180,33 +181,28 @@ def _noted(row: Row) -> dict[str, Any]:
     return noted
 
 
-def _version(row: Row, chain: Sequence[Row], now: datetime) -> dict[str, Any]:
-    """Return one version of a chain; the first of the chain is the one that holds, or the last known."""
+def _version(row: Row, chain: Sequence[Row], now: datetime, slot_of: SlotOf) -> dict[str, Any]:
+    """Return one version of a chain; the first of the chain is the one that holds, or the last known. Its slot is as if remembered."""
+    details, text = _details(str(row["id"]), row, now), values.text(row.get("content"))
+    named: dict[str, Any] = {name: details.pop(name) for name in ("subject", "predicate") if name in details}
     id, after = str(row["id"]), str(row.get("superseded_by") or "")
-    at = min(values.time(row.get("created_at"), now), now).isoformat()
+    at = details["said_at"]
     changed = min(values.time(row.get("updated_at"), now), now).isoformat()
     ids = {str(one["id"]): one for one in chain}
     holds = not after
-    expires = values.optional_time(row.get("expires_at"))
     record: dict[str, Any] = {
+        **details,
+        **slot_of(text, {"kind": details["kind"], **named}),
         "type": "memory",
         "id": records.id_of("memory", id),
         "line": records.id_of("memory", str(chain[-1]["id"])),
-        "kind": values.kind(row.get("type")),
         "state": "active" if holds or after in ids else "archived",
         "reason": None if holds or after in ids else f"superseded by {after}",
-        "content": values.text(row.get("content")),
-        "importance": values.share(row.get("importance_score"), 0.5),
-        "confidence": values.share(row.get("confidence"), 0.5),
-        "said_at": at,
+        "content": text,
         "confirmed_at": at,
         "valid_from": at,
         "valid_to": changed if not holds else None,
         "superseded_by": records.id_of("memory", after) if after in ids else None,
-        "expires_at": expires.isoformat() if expires else None,
-        "tags": values.names(row.get("tags")),
-        "metadata": _noted(row),
-        "external_id": PREFIX + id,
         "created_at": at,
         "updated_at": changed,
         "sources": [{"origin": "user", "said_at": at, "recorded_at": at}],
