@@ -32,6 +32,11 @@ _TEMPORARY = re.compile(r"\..+\.[0-9a-f]{12}(-wal|-shm|-journal)?")  # as vault.
 Search = Callable[[Iterable[bytes]], tuple[int, set[bytes]]]  # bytes read, and what is in them that should not be
 
 
+def is_temporary(name: str) -> bool:
+    """Tell whether a file has the name of one that is being written."""
+    return _TEMPORARY.fullmatch(name) is not None
+
+
 # ------------------------------------------------------------------ copies
 
 
@@ -121,7 +126,7 @@ def search_files(home: Home, searches: Searches, seen: Iterable[Path]) -> Iterat
         name = str(path.relative_to(home.root))
         if name in LIVE or name.startswith(NUMBERS) or path in done:
             continue
-        temporary = _TEMPORARY.fullmatch(path.name) is not None
+        temporary = is_temporary(path.name)
         try:
             size, found = searches.of(name)(_content(path, name))
             left_behind = temporary and path.stat().st_mtime < time.time() - LEFT_BEHIND_S

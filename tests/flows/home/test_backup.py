@@ -367,6 +367,36 @@ def test_a_home_moves_to_another_place_with_all_it_has(memory, tmp_path, home):
     assert {0o600} == modes
 
 
+def test_a_home_moves_with_its_hidden_files(memory, tmp_path, home, monkeypatch):
+    """So a note that was removed here stays removed there, and an edited original updates its copy. What is being written stays."""
+    vault = tmp_path / "茶"
+    for place in (vault, home / ".obsidian"):
+        place.mkdir()
+        (place / "Tea 茶.md").write_text("Oolong. 乌龙茶。")
+    (vault / "Gone.md").write_text("removed here")
+    (home / ".obsidian" / "lock").touch()
+    (home / ".notes.md.0123456789ab").write_text("half of")
+    memory.notes.index_document(vault, update=True)
+    (home / "documents/茶/Gone.md").unlink()
+    real = flow.shutil.copyfile
+
+    def vanishing(path, *given, **more):
+        if Path(path).name == "lock":
+            Path(path).unlink()
+        return real(path, *given, **more)
+
+    monkeypatch.setattr(flow.shutil, "copyfile", vanishing)
+    made = memory.admin.backup(tmp_path / "moved")
+
+    assert (".obsidian/lock",) == made.left_out
+    assert "乌龙茶" in (tmp_path / "moved/.obsidian/Tea 茶.md").read_text()
+    assert not [*(tmp_path / "moved").glob(".notes*")]
+    (vault / "Tea 茶.md").write_text("Sencha. 煎茶。")
+    with Memory(tmp_path / "moved", create=False) as there:
+        done = there.notes.index_document(vault, update=True)
+        assert (("documents/茶/Tea 茶.md",), (), ["documents/茶/Gone.md"]) == (done.changed, done.added, [*done.failed])
+
+
 def test_a_home_is_not_moved_onto_something(memory, tmp_path, home):
     """A folder that holds a file, a file, a link, a folder in the home: refused, and nothing is written."""
     full, file, link, empty = (tmp_path / name for name in ("full", "file", "link", "empty"))

@@ -26,7 +26,7 @@ from functools import partial
 from pathlib import Path
 
 from yiku.errors import ForeignStore, InvalidInput, NotFound, StoreBusy, StoreError
-from yiku.files import transcripts
+from yiku.files import sweep, transcripts
 from yiku.files.vault import Home, as_store_error, flush_folder
 from yiku.flows.common import checks, tombstones
 from yiku.flows.common.handle import Handle, local_time, retry_if_stale
@@ -214,19 +214,23 @@ def _copy_home(handle: Handle, home: Home, target: Path) -> Backup:
 
 
 def _copy_files(source: Path, target: Path) -> Iterator[str]:
-    """Copy the home's files except the database and machine-specific ones; return skipped names."""
+    """Copy the home's files except the database, machine-specific ones and those being written; return skipped names."""
     for path in sorted(source.rglob("*")):
         name = path.relative_to(source)
         lost = name.parts[:2] == ("transcripts", transcripts.LOST)  # what the copied database does not know
-        if (name.parts[0] in _LEFT_HERE and not lost) or any(part.startswith(".") and part != ".gitignore" for part in name.parts):
+        if (name.parts[0] in _LEFT_HERE and not lost) or any(map(sweep.is_temporary, name.parts)):
             continue
         if path.is_symlink() or not (path.is_dir() or path.is_file()):
             yield str(name)
         elif path.is_dir():
             (target / name).mkdir(mode=0o700, parents=True, exist_ok=True)
         else:
-            shutil.copyfile(path, target / name, follow_symlinks=False)
-            (target / name).chmod(0o600)
+            try:
+                shutil.copyfile(path, target / name, follow_symlinks=False)
+            except FileNotFoundError:  # such as a lock of git that was let go meanwhile
+                yield str(name)
+            else:
+                (target / name).chmod(0o600)
 
 
 def _flush(folder: Path) -> None:
