@@ -9,6 +9,7 @@ import subprocess
 import sys
 import termios
 import time
+import zipfile
 from pathlib import Path
 
 import commands
@@ -797,6 +798,20 @@ def test_an_import_of_no_known_form_says_how_to_name_one(tmp_path):
     assert "yiku import jsonl 出.txt" in unknown.err and "chatgpt" in unknown.err
     assert "no such file" in " ".join(missing.err.split())
     assert "yiku import jsonl PATH" in bare.err
+
+
+def test_an_import_names_a_file_of_an_archive_that_cannot_be_read(tmp_path):
+    """The rest of the archive comes in."""
+    line = '{"role": "user", "content": "I like %s. 我喜欢枣。", "session": "q"}\n'
+    with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
+        archive.writestr("a.jsonl", line % "dates")
+        archive.writestr("b.jsonl", line % "plums")
+    (tmp_path / "a.zip").write_bytes((tmp_path / "a.zip").read_bytes().replace(b"dates", b"DATES"))
+    done = run(tmp_path / "home", "import", str(tmp_path / "a.zip"))
+
+    assert 0 == done.code
+    assert "imported 1 turn" in done.out
+    assert "cannot be read: a.zip/a.jsonl: Bad CRC" in " ".join(done.out.replace(f"{tmp_path}/", "").split())
 
 
 @pytest.mark.parametrize("source", [*formats.FORMATS])

@@ -76,9 +76,9 @@ def import_(
     ]
     again = [*([name] if name else []), path or source, *(["--all"] if all_ else []), *(["--as", as_] if as_ else []), "--trust"]
     lines = [*_summary(total, done, dry_run), *_format_unknown(found), *_format_lowered(call, total["lowered"], again)]
-    total["unknown"] = [str(place) for place in found.unknown]
+    total |= {"unknown": [str(place) for place in found.unknown], "damaged": {str(place): why for place, why in found.damaged}}
     answer = {"source": name or " ".join(kinds), "dry_run": dry_run, "total": total, "files": listed}
-    call.answer(answer, lines, wanted=bool(total["problems"]))
+    call.answer(answer, lines, wanted=bool(total["problems"] or found.damaged))
     if total["problems"] and not any(total[name] for name in ("turns", "memories", "notes", "known", "skipped")):
         raise typer.Exit(NOTHING_READ)
 
@@ -134,7 +134,9 @@ def _format_formats(done: Sequence[Done]) -> Iterator[str]:
 
 
 def _format_unknown(found: formats.Found) -> Iterator[str]:
-    """Yield a line on files of no known format."""
+    """Yield a line on each file that cannot be read, and one on those of no known format."""
+    for place, why in found.damaged[:PROBLEMS_SHOWN]:
+        yield f"  {terminal.paint('cannot be read', 'yellow')}: {terminal.harmless(str(place))}: {terminal.flat(why)}"
     if found.unknown:
         names = [terminal.harmless(place.name) for place in found.unknown[:UNKNOWN_SHOWN]]
         more = len(found.unknown) - len(names)

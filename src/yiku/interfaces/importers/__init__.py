@@ -19,19 +19,17 @@ import json
 import math
 import os
 import re
-import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
-from zipfile import BadZipFile
 
 from yiku.errors import InvalidInput
-from yiku.interfaces.importers.places import Member, Place, opened, regular, size_of
+from yiku.interfaces.importers.places import DAMAGED, Member, Place, opened, regular, size_of
 from yiku.types import BadRecord
 
-__all__ = ["Member", "Place", "opened", "regular"]  # beside what is defined here
+__all__ = ["DAMAGED", "Member", "Place", "opened", "regular"]  # beside what is defined here
 
 LINE_BYTES = 72 * 1024 * 1024  # a turn's 64 MiB, and 8 MiB for what stands around it
 METADATA_BYTES = 15 * 1024  # of the 16 KiB that a turn may have; the rest is for what is said about it
@@ -110,10 +108,15 @@ def objects(path: Place, consumed: Consumed | None = None) -> Iterator[Line | Ba
                 yield item
             if empty:
                 yield BadRecord(1, EMPTY)
-    except (BadZipFile, zlib.error, EOFError) as error:
-        yield BadRecord(number + 1, f"the file cannot be read any further: {error}")
+    except DAMAGED as error:
+        yield damaged(number + 1, error)
     except OSError as error:
         raise InvalidInput(f"{path}: {error.strerror or error}") from error
+
+
+def damaged(number: int, error: Exception) -> BadRecord:
+    """Return the problem of a file that cannot be read from here on."""
+    return BadRecord(number, f"the file cannot be read any further: {getattr(error, 'strerror', None) or error}")
 
 
 def parsed(number: int, text: bytes, *, cut_off: bool, what: str = "is not JSON on one line") -> Line | BadRecord:

@@ -154,10 +154,11 @@ def detect(place: Place) -> Format | None:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What was found at a path: the files of known formats, in order, and those that are of none."""
+    """What was found at a path: the files of known formats, in order, those that are of none, and why others cannot be read."""
 
     files: Sequence[tuple[Format, Place]]
     unknown: Sequence[Place]
+    damaged: Sequence[tuple[Place, str]] = ()
 
 
 def find(path: Path, name: str | None = None) -> Found:
@@ -181,13 +182,17 @@ def find(path: Path, name: str | None = None) -> Found:
         return Found([(wanted, place) for place in candidates], ())
     files: list[tuple[Format, Place]] = []
     unknown: list[Place] = []
+    damaged: list[tuple[Place, str]] = []
     for place in candidates:
         format = detect(place)
-        if format is None:
+        if format is not None:
+            if wanted in (None, format):
+                files.append((format, place))
+        elif why := places.damage_of(place):
+            damaged.append((place, why))
+        else:
             unknown.append(place)
-        elif wanted in (None, format):
-            files.append((format, place))
-    return _some(path, Found(files, unknown), wanted)
+    return _some(path, Found(files, unknown, damaged), wanted)
 
 
 def size(found: Found) -> int:
@@ -199,6 +204,8 @@ def _some(path: Path, found: Found, wanted: Format | None) -> Found:
     """Return what was found. Raises InvalidInput where it is nothing."""
     if found.files:
         return found
+    for place, why in found.damaged:
+        raise InvalidInput(f"{place} cannot be read: {why}; download or make the archive again")
     if wanted is not None:
         raise InvalidInput(f"{path} contains no {wanted.name} file")
     names = f"the formats are {', '.join(FORMATS)}"

@@ -8,14 +8,10 @@ costs itself alone, and its number in the file is known. The scanner does not re
 
 from __future__ import annotations
 
-import json
 import re
-import zlib
 from collections.abc import Iterator, Mapping
 from typing import IO, Any
-from zipfile import BadZipFile
 
-from yiku.errors import InvalidInput
 from yiku.interfaces import importers
 from yiku.interfaces.importers import Consumed, Line
 from yiku.interfaces.importers.places import Place
@@ -40,8 +36,8 @@ def objects(place: Place, consumed: Consumed | None = None) -> Iterator[Line | B
                 number += 1
                 cut_off = cut_off or problem == CUT_OFF
                 yield BadRecord(number, problem) if problem else importers.parsed(number, raw, cut_off=False, what="is not JSON")
-    except (OSError, BadZipFile, zlib.error, EOFError) as error:
-        yield BadRecord(number + 1, f"the file cannot be read any further: {getattr(error, 'strerror', None) or error}")
+    except (OSError, *importers.DAMAGED) as error:
+        yield importers.damaged(number + 1, error)
         return
     if not number:
         yield BadRecord(1, importers.EMPTY)
@@ -184,18 +180,3 @@ def first_objects(text: str, at_most: int = 20) -> list[dict[str, str | None]]:
 def texts_of(value: object) -> Mapping[str, Any]:
     """Return a value as an object; an empty one where it is none."""
     return value if isinstance(value, Mapping) else {}
-
-
-def whole(place: Place) -> Any:
-    """Parse a file as one value. Raises InvalidInput where it is too large or not JSON."""
-    try:
-        with importers.opened(place) as file:
-            raw = file.read(ITEM_BYTES + 1)
-    except (OSError, BadZipFile, zlib.error, EOFError) as error:
-        raise InvalidInput(f"{place}: {error}") from error
-    if len(raw) > ITEM_BYTES:
-        raise InvalidInput(f"{place} has over {ITEM_BYTES:,} bytes")
-    try:
-        return json.loads(raw.removeprefix(importers.BOM))
-    except (ValueError, RecursionError) as error:
-        raise InvalidInput(f"{place} is not JSON: {error}") from error

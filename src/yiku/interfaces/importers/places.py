@@ -12,6 +12,7 @@ import os
 import stat
 import zlib
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import IO
@@ -24,6 +25,8 @@ RATIO = 100
 UNPACKED_BYTES = 2 << 30
 SMALL_BYTES = 1 << 20  # of a file whose ratio does not matter
 ZIP_HEAD = b"PK\x03\x04"
+DAMAGED = (BadZipFile, zlib.error, EOFError)  # what reading a file of an archive raises that is not what was packed
+PIECE_BYTES = 1 << 12  # of a file, which a damaged archive may still give
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,12 +87,22 @@ def regular(path: str, flags: int) -> int:
 
 
 def head_of(place: Place, at_most: int) -> bytes:
-    """Return the beginning of a file; empty where it cannot be read."""
+    """Return the beginning of a file, as far as it can be read."""
+    head = bytearray()
+    with suppress(OSError, InvalidInput, *DAMAGED), opened(place) as file:
+        while piece := file.read(min(PIECE_BYTES, at_most - len(head))):
+            head += piece
+    return bytes(head)
+
+
+def damage_of(place: Place) -> str:
+    """Return why the beginning of a file in an archive is not what was packed; empty where it is."""
     try:
-        with opened(place) as file:
-            return file.read(at_most)
-    except (OSError, InvalidInput, BadZipFile, zlib.error, EOFError):
-        return b""
+        with suppress(OSError, InvalidInput), opened(place) as file:
+            file.read(PIECE_BYTES)
+    except DAMAGED as error:
+        return str(error)
+    return ""
 
 
 def is_archive(path: Path) -> bool:

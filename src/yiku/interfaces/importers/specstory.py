@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
+from yiku.errors import InvalidInput
 from yiku.interfaces import importers
 from yiku.interfaces.importers import Consumed, Content, Ids, Place
 from yiku.rules.sessions import agent_events
@@ -39,9 +40,15 @@ def read(path: Place, *, consumed: Consumed | None = None) -> Iterator[ImportRec
     """Yield the messages of one history, in order."""
     page = _Page(importers.one_line(path.stem) or AGENT)
     empty = True
-    for message in _messages(path, page, consumed):
-        empty = False
-        yield _record(message, page)
+    try:
+        for message in _messages(path, page, consumed):
+            empty = False
+            yield _record(message, page)
+    except importers.DAMAGED as error:
+        yield importers.damaged(page.line + 1, error)
+        return
+    except OSError as error:
+        raise InvalidInput(f"{path}: {error.strerror or error}") from error
     if empty:
         yield BadRecord(1, "holds no message of SpecStory")
 
@@ -63,6 +70,7 @@ class _Page:
     """State of reading one page."""
 
     session: str
+    line: int = 0
     program: str | None = None
     said_at: datetime | None = None
     parent: str | None = None
@@ -72,13 +80,13 @@ class _Page:
 def _messages(path: Place, page: _Page, consumed: Consumed | None) -> Iterator[_Message]:
     """Yield the messages of a page; what a tool shows is no heading."""
     message: _Message | None = None
-    number, in_tool, whole = 0, False, True
+    in_tool, whole = False, True
     with importers.opened(path) as file:
         while raw := file.readline(PIECE_BYTES):
             if consumed is not None:
                 consumed(len(raw))
             begins, whole = whole, raw.endswith(b"\n")
-            number += begins
+            page.line += begins
             text = raw.decode("utf-8", "replace").removeprefix("\ufeff").replace("\r\n", "\n").replace("\0", "\ufffd")
             if message is None and (found := _SESSION.match(text)):
                 page.program, page.session, page.said_at = found[1], found[2], importers.time(found[3])
@@ -87,7 +95,7 @@ def _messages(path: Place, page: _Page, consumed: Consumed | None) -> Iterator[_
                 if message is not None:
                     yield message
                 role = "user" if heading[1] == "User" else "assistant"
-                message = _Message(number, role, heading[2] is not None, heading[3] or "")
+                message = _Message(page.line, role, heading[2] is not None, heading[3] or "")
             elif message is not None:
                 in_tool = _TOOL_END not in text if in_tool else _opens_tool(text)
                 message.size += len(raw)

@@ -50,6 +50,10 @@ def read(path: Place, *, consumed: Consumed | None = None, scope: str | None = N
                 yield from file.line(text)
                 if file.refused:
                     return
+    except importers.DAMAGED as error:
+        yield from file.operation()
+        yield importers.damaged(file.last + 1, error)
+        return
     except OSError as error:
         raise InvalidInput(f"{path}: {error.strerror or error}") from error
     yield from file.end()
