@@ -27,14 +27,9 @@ INBOX = "inbox/"  # what is left there was looked through sentence by sentence
 LINES = "transcripts/"
 COPIES = "copies/"  # what was made of this home for other programs, or copied when it was brought in
 _VAULT = re.compile(r"scopes/\d+/")  # of another scope than the owner's; it has the same folders
-_TEMPORARY = re.compile(r"\..+\.[0-9a-f]{12}(-wal|-shm|-journal)?")  # as vault.write_atomically and store.copy name them
+TEMPORARY = re.compile(r"\..+\.[0-9a-f]{12}(-wal|-shm|-journal)?")  # as vault.write_atomically and store.copy name them
 
 Search = Callable[[Iterable[bytes]], tuple[int, set[bytes]]]  # bytes read, and what is in them that should not be
-
-
-def is_temporary(name: str) -> bool:
-    """Tell whether a file has the name of one that is being written."""
-    return _TEMPORARY.fullmatch(name) is not None
 
 
 # ------------------------------------------------------------------ copies
@@ -126,7 +121,7 @@ def search_files(home: Home, searches: Searches, seen: Iterable[Path]) -> Iterat
         name = str(path.relative_to(home.root))
         if name in LIVE or name.startswith(NUMBERS) or path in done:
             continue
-        temporary = is_temporary(path.name)
+        temporary = TEMPORARY.fullmatch(path.name) is not None
         try:
             size, found = searches.of(name)(_content(path, name))
             left_behind = temporary and path.stat().st_mtime < time.time() - LEFT_BEHIND_S

@@ -218,7 +218,7 @@ def _copy_files(source: Path, target: Path) -> Iterator[str]:
     for path in sorted(source.rglob("*")):
         name = path.relative_to(source)
         lost = name.parts[:2] == ("transcripts", transcripts.LOST)  # what the copied database does not know
-        if (name.parts[0] in _LEFT_HERE and not lost) or any(map(sweep.is_temporary, name.parts)):
+        if (name.parts[0] in _LEFT_HERE and not lost) or any(map(sweep.TEMPORARY.fullmatch, name.parts)):
             continue
         if path.is_symlink() or not (path.is_dir() or path.is_file()):
             yield str(name)
