@@ -76,6 +76,25 @@ def test_a_run_whose_time_is_up_goes_on_in_the_next_call(memory, ending):
     assert {"expired": 2} == second.counts
 
 
+def test_a_run_that_began_in_the_future_is_not_gone_on_with(memory, clock):
+    """A clock ran ahead while a night began; once it is right again, the next night decides by today."""
+    stays = [memory.remember(text, expires_at="2026-09-01").memory for text in ("The gym is FitHub.", "健身房在滨江。")]
+    trash = memory.remember("The locker code is 88.", ttl_days=1).memory
+    clock.advance(days=3)
+    memory.admin.consolidate()
+    right = clock.now
+    clock.advance(days=450)
+    ahead = memory.admin.consolidate(budget_s=0)
+    clock.now = right + timedelta(days=1)
+    after = memory.admin.consolidate()
+
+    assert not ahead.finished
+    assert after.finished
+    assert (clock.now, {}) == (after.at, after.counts)
+    assert ahead.run != after.run
+    assert [State.ACTIVE, State.ACTIVE, State.JUNK] == states(memory, [*stays, trash])
+
+
 def test_one_process_at_a_time(memory, home):
     """A second one is told so."""
     with one_at_a_time(home / "locks" / "consolidate.lock", "busy"), pytest.raises(StoreBusy):

@@ -27,7 +27,7 @@ from yiku.flows.night.run import OPERATION, Night
 from yiku.store.api import one_at_a_time
 from yiku.types import KeepRun, NightItem, NightMode, NightReport, NightRun
 
-SPACING = timedelta(hours=20)  # between two full runs; a run that was cut off earlier than that is not resumed
+SPACING = timedelta(hours=20)  # between two full runs; a run that was cut off earlier than that, or later than now, is not resumed
 ITEMS_SHOWN = 1_000  # of a report; `yiku report` has all
 
 Steps = Callable[[Night], Iterator[NightItem]]
@@ -103,7 +103,7 @@ def _begin(handle: Handle, scope: int, mode: NightMode, phase: int | None, dry_r
     now = handle.now()
     last = next((run for run in handle.store.nights.runs(scope, limit=8) if run.mode == mode), None) if scope else None
     cut_off = last is not None and last.finished_at is None and mode != "phase"
-    if last is not None and cut_off and now - last.at < SPACING and not dry_run:
+    if last is not None and cut_off and timedelta(0) <= now - last.at < SPACING and not dry_run:
         return last
     seen = max((row.number for row in handle.store.journal([scope], limit=1)), default=0) if scope else 0
     run = NightRun(id=f"night-{handle.new_id()}", mode=mode, at=now, started_at=now, phase=phase or 0, seen=seen)
