@@ -71,6 +71,24 @@ def test_what_expired_or_was_forgotten_did_not_hold() -> None:
     assert not history.held(memory(state=State.ARCHIVED), None, day(3))
 
 
+def test_what_a_night_put_away_stood_until_then() -> None:
+    """Its night is taken back, and what came before it stays: what was forgotten and then became junk is still forgotten."""
+    junk = memory(state=State.JUNK, reason="auto-delete")
+    junked = change(9, day(9), {"state": State.ARCHIVED, "reason": "expired"})
+    expired = change(5, day(5), {"state": State.ACTIVE, "reason": None})
+    forgotten = change(4, day(4), {"state": State.ACTIVE, "reason": None})
+
+    assert (State.ACTIVE, None) == _was(history.awake(junk, [junked, expired, forgotten]))
+    assert (State.ARCHIVED, "expired") == _was(history.awake(junk, [junked]))
+    was_forgotten = change(9, day(9), {"state": State.ARCHIVED, "reason": "forgotten"})
+    assert (State.ARCHIVED, "forgotten") == _was(history.awake(junk, [was_forgotten, forgotten]))
+    assert (State.ARCHIVED, "rejected") == _was(history.awake(memory(state=State.ARCHIVED, reason="rejected"), [expired]))
+
+
+def _was(memory: SemanticMemory) -> tuple[State, str | None]:
+    return memory.state, memory.reason
+
+
 def test_what_says_until_when_holds_until_then() -> None:
     """Without an end it holds; at its end it does no more."""
     assert history.holds(memory(), day(9))

@@ -153,6 +153,55 @@ def test_valid_at_lists_what_held(memory, moved):
     assert [[], ["I live in Bergen"], ["I live in Oslo"], ["我住在罗马"]] == [texts(memory.get_all(valid_at=day)) for day in days]
 
 
+def held(memory, day, **times):
+    """What the list and a search by words and by slot find of one day."""
+    questions = ("where am I staying?", "which gate does the shuttle leave from?", "班车从哪个门出发？", "我住在哪里？")
+    hits = {hit.text for ask in questions for hit in memory.recall(ask, valid_at=day, types=["memory"], **times)}
+    listed = {*texts(memory.get_all(valid_at=day, **times))}
+    assert hits == listed
+    return listed
+
+
+@pytest.mark.parametrize(
+    ("given", "reason"),
+    [({"expires_at": "2026-03-08"}, "expired"), ({"ttl_days": 7}, "auto-delete"), ({"standing": "belief"}, "faded")],
+)
+def test_what_a_night_put_away_held_until_then(memory, clock, given, reason):
+    """What held on 4 March is the same before and after the night in which its end came; of today it holds no more."""
+    said = {"The shuttle leaves from gate four.", "班车从四号门出发。"}
+    for text in said:
+        memory.remember(text, importance=0.2, **given)
+    before = clock.advance(days=10)
+    if reason == "faded":
+        clock.advance(days=800)
+    asked = [held(memory, "2026-03-04"), held(memory, "2026-02-01")]
+    done = memory.admin.consolidate()
+
+    assert [said, set()] == asked
+    assert {reason} == {item.reason for item in done.items}
+    assert asked == [held(memory, "2026-03-04"), held(memory, "2026-02-01")]
+    assert set() == held(memory, clock.now)
+    assert said == held(memory, "2026-03-04", as_of=before)
+    clock.advance(days=1)
+    memory.admin.consolidate()
+
+    assert asked[0] == held(memory, "2026-03-04")
+
+
+@pytest.mark.parametrize("text", ["I am staying in Paris this week.", "我这周住在巴黎。"])
+def test_what_somebody_took_out_of_memory_never_held(memory, clock, text):
+    """Forgotten, and junk after its days; or a candidate that ended before anybody confirmed it."""
+    memory.forget(memory.remember(text, ttl_days=7).memory.id)
+    for words in ("The shuttle leaves from gate four.", "班车从四号门出发。"):
+        memory.agent.propose(words, expires_at="2026-03-08")
+    clock.advance(days=10)
+    before = held(memory, "2026-03-04")
+    counts = memory.admin.consolidate().counts
+
+    assert {"junked": 1, "expired": 2} == counts
+    assert set() == before == held(memory, "2026-03-04")
+
+
 def test_both_times_together(memory, moved):
     """What held on one day, by what was recorded at another."""
     held = [texts(memory.get_all(valid_at="2026-02-15", as_of=at)) for at in moved]

@@ -523,6 +523,20 @@ def test_valid_at_shows_what_held_then(memory):
     assert [[], ["我住在卑尔根"], ["I live in Oslo"]] == [at(day) for day in ("2026-01-09", "2026-02-09", "2026-02-11")]
 
 
+@pytest.mark.parametrize(("text", "question"), [("I live in Oslo", "我住在哪里？"), ("我住在奥斯陆", "where do I live?")])
+def test_valid_at_finds_what_ended_since_by_its_slot(memory, clock, text, question):
+    """Asked in the other language, with no word in common; what was forgotten of that slot does not stand in its way."""
+    memory.remember(text, expires_at="2026-03-08")
+    clock.advance(days=10)
+    memory.admin.consolidate()
+    before = memory.recall(question, valid_at="2026-03-04", types=["memory"])
+    memory.forget(memory.remember("I live in Rome", said_at="2026-03-02").memory.id)
+    (after,) = memory.recall(question, valid_at="2026-03-04", types=["memory"])
+
+    assert [text] == texts(before)
+    assert (text, before[0].relevance) == (after.text, after.relevance)
+
+
 @pytest.mark.parametrize(
     ("text", "question"), [("I am allergic to nuts", "What am I allergic to?"), ("我对坚果过敏", "我对什么过敏？")]
 )

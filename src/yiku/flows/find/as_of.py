@@ -7,7 +7,7 @@ rules/deciding/history.py decides for one row; this module reads the journal and
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -36,7 +36,8 @@ def visible(
     found = recorded(handle, memories, as_of)
     if valid_at is not None:
         by_id = {memory.id: memory for memory in (*found, *_successors(handle, found, as_of))}
-        return [memory for memory in found if history.held(memory, by_id.get(memory.superseded_by or ""), valid_at)]
+        then = zip(found, _awake(handle, found, as_of, valid_at), strict=True)
+        return [memory for memory, was in then if history.held(was, by_id.get(was.superseded_by or ""), valid_at)]
     if versions:
         return [memory for memory in found if memory.state is State.ACTIVE]
     return [memory for memory in found if history.recallable(memory, as_of or handle.now())]
@@ -50,6 +51,16 @@ def turns_at(handle: Handle, turns: Sequence[Turn], as_of: datetime | None, vali
     changes = _changes(handle, "turn_state", [turn.n for turn in said], as_of)
     then = [replace(t, hidden_at=changes[t.n][-1].before["hidden_at"]) if changes.get(t.n) else t for t in said]  # type: ignore[index]
     return [turn for turn in then if turn.recorded_at <= as_of and turn.hidden_at is None]
+
+
+def _awake(
+    handle: Handle, memories: Sequence[SemanticMemory], as_of: datetime | None, valid_at: datetime
+) -> Iterator[SemanticMemory]:
+    """Yield the rows as they stood before nights put them away, where that was after `valid_at`."""
+    changes = _changes(handle, "memories", [memory.n for memory in memories if history.put_away(memory)], valid_at)
+    for memory in memories:
+        known = [change for change in changes.get(memory.n, ()) if as_of is None or change.at <= as_of]
+        yield history.awake(memory, known)
 
 
 def _successors(handle: Handle, memories: Sequence[SemanticMemory], as_of: datetime | None) -> list[SemanticMemory]:

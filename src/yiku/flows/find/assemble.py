@@ -230,7 +230,7 @@ def _stated(query: Query, candidates: Candidates) -> list[SemanticMemory]:
     turns = [candidate.item.id for candidate in candidates.values() if isinstance(candidate.item, Turn)]
     if not turns or "memory" not in query.types:
         return []
-    select = Memories(sourced_in=turns, states=(State.ACTIVE, State.ARCHIVED))
+    select = Memories(sourced_in=turns, states=(State.ACTIVE, State.ARCHIVED, State.JUNK))
     return query.handle.store.with_details(query.handle.store.memories(query.scopes, select))
 
 
@@ -268,7 +268,8 @@ def _merge_with_sources(query: Query, candidates: Candidates, stated: Sequence[S
     shown = {one.item.line: key for key, one in candidates.items() if isinstance(one.item, SemanticMemory)}
     same: dict[Key, set[Key]] = {}
     for memory in stated:
-        if memory.line not in shown or memory.state is not State.ACTIVE or (memory.superseded_by and not query.past):
+        counts = memory.state is State.ACTIVE or (query.valid_at is not None and history.put_away(memory))
+        if memory.line not in shown or not counts or (memory.superseded_by and not query.past):
             continue
         for source in (source for source in memory.sources if source.turn in turns):
             turn = turns[source.turn or ""]

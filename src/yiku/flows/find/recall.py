@@ -183,7 +183,7 @@ def by_slot(query: Query) -> Candidates:
         return {}
     select = Memories(
         pairs=(question.subjects, question.predicates),
-        states=() if query.as_of else (State.ACTIVE,),
+        states=() if query.as_of or query.valid_at else (State.ACTIVE,),
         current=not query.past,
         where=query.where,
     )
@@ -195,6 +195,8 @@ def by_slot(query: Query) -> Candidates:
             if owners
             else []
         )
+    if query.valid_at and not query.as_of:  # with that the journal says what each was
+        found = [memory for memory in found if memory.state is State.ACTIVE or history.put_away(memory)]
     versions = [memory for memory in found if query.past or history.holds(memory, query.now)]
     named = {memory.subject or "" for memory in versions} | candidates.relatives(question.subjects)
     objects = {object_ for memory in versions if (object_ := fold(memory.object or "")) and object_ in question.text}

@@ -2,7 +2,8 @@
 Select what was recorded at a time (`as_of`) and what was valid then (`valid_at`), from rows and their journal.
 
 `as_of` rewinds the rows with the journal: every change after that time is taken back, newest first.
-`valid_at` asks what held then by what is known now, of all that had been said by then.
+`valid_at` asks what held then by what is known now, of all that had been said by then. What a night put away since, because its
+time was over or little was left of its weight, held until then; what somebody took out of memory did not.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import fields, replace
 from datetime import datetime
 
+from yiku.rules.night import ends
 from yiku.types import ChangeRow, SemanticMemory, State
 
 RETRACTED = "retracted"  # the reason of what was archived by `just kidding`
@@ -36,6 +38,21 @@ def held(memory: SemanticMemory, successor: SemanticMemory | None, at: datetime)
     if memory.superseded_by is None or successor is None:
         return memory.superseded_by is None
     return successor.said_at > at or successor.valid_from > at
+
+
+def put_away(memory: SemanticMemory) -> bool:
+    """Whether a night took a version out of recall, for its end or its age; nobody denied it."""
+    return memory.state in (State.ARCHIVED, State.JUNK) and memory.reason in ends.REASONS
+
+
+def awake(memory: SemanticMemory, changes: Iterable[ChangeRow]) -> SemanticMemory:
+    """Return a version as it stood before the nights of these changes, newest first, put it away."""
+    for change in changes:
+        if not put_away(memory):
+            break
+        before = change.before or {}
+        memory = replace(memory, **{name: before[name] for name in ("state", "reason") if name in before})
+    return memory
 
 
 def recallable(memory: SemanticMemory, now: datetime) -> bool:
