@@ -1,9 +1,12 @@
 """`review`, `confirm`, `reject`: the queue of unconfirmed and conflicting statements."""
 
+from datetime import timedelta
+
 import pytest
 
 from yiku.errors import InvalidInput, NotFound
-from yiku.types import Origin, Standing, State
+from yiku.rules.deciding.slots import index_tokens
+from yiku.types import Origin, Standing, State, UpdateMemory
 
 CALLS = [
     {"id": "1", "name": "bash", "input": {"command": "pytest"}},
@@ -218,3 +221,68 @@ def test_what_comes_back_alone_contradicts_nothing(memory, one, other):
 
     assert {ids[0]: (None, ())} == flags(memory)
     assert [] == memory.admin.review()
+
+
+@MASCOTS
+@pytest.mark.parametrize("ended", ["expired", "updated", "replaced"])
+def test_a_contradiction_is_over_when_one_side_is(memory, clock, one, other, ended):
+    """Archived by a night, or with another text: nothing contradicts the other any more; an undo brings the flags back."""
+    given = {"expired": {"expires_at": "2026-03-05"}, "replaced": {"external_id": "mascot"}}
+    ids = [
+        memory.remember(text, predicate="mascot", object=value, **(given.get(ended, {}) if text == one[0] else {}))
+        for text, value in (one, other)
+    ]
+    ids = [outcome.memory.id for outcome in ids]
+    before = flags(memory)
+    clock.advance(days=6)
+    if ended == "expired":
+        operation = memory.admin.consolidate().items[0].operation
+    elif ended == "updated":
+        memory.update(ids[0], "The old mascot stands in the cellar. 旧的吉祥物在地下室。")
+        operation = memory.admin.journal(limit=1)[0].transaction
+    else:
+        operation = memory.remember("The mascot is a stoat. 吉祥物是白鼬。", external_id="mascot").operation
+
+    assert {(None, ())} == {*flags(memory).values()}
+    assert [] == memory.admin.review()
+    assert "#" + ids[0][-8:] not in memory.context("mascot 吉祥物").text
+    memory.admin.undo(operation)
+    clock.now = min(clock.now, memory.get(ids[0]).expires_at or clock.now) - timedelta(minutes=1)
+
+    assert before == flags(memory)
+
+
+def test_of_three_that_contradict_each_other_two_end_in_one_night(memory, clock):
+    """The first changes the second, which ends all the same; the third is left without a flag."""
+    values = ("badger", "otter", "stoat")
+    ids = contradicting(memory, *((f"Our mascot is a {value}.", value) for value in values))
+    for id in ids[:2]:
+        memory.update(id, expires_at="2026-03-05")
+    clock.advance(days=6)
+    done = memory.admin.consolidate()
+
+    assert {"expired": 2} == done.counts
+    assert {ids[2]: (None, ())} == flags(memory)
+    memory.admin.undo_run(done.run)
+
+    assert [("conflict", tuple(id for id in ids if id != one)) for one in ids] == [
+        (memory.get(one).flag, tuple(sorted(memory.get(one).flagged_with))) for one in ids
+    ]
+
+
+@MASCOTS
+def test_a_flag_that_names_nothing_live_goes_with_a_confirmation(memory, one, other):
+    """As homes of before hold it: confirmed, it is out of the list; undone, it is as it was."""
+    ids = contradicting(memory, one, other)
+    gone = memory.get(ids[0])
+    handle = memory._handle
+    archived = UpdateMemory(gone.n, {"state": State.ARCHIVED, "reason": "expired"}, index_tokens(gone))
+    handle.store.apply(handle.writes(), [archived], handle.cause("consolidate"))
+    before = flags(memory)
+    outcome = memory.confirm(ids[1])
+
+    assert {ids[1]: ("conflict", (ids[0],))} == before
+    assert ({ids[1]: (None, ())}, []) == (flags(memory), memory.admin.review())
+    memory.admin.undo(outcome.operation)
+
+    assert before == flags(memory)

@@ -2,7 +2,8 @@
 
 import pytest
 
-from yiku.types import Standing, State
+from yiku.rules.deciding.slots import index_tokens
+from yiku.types import Standing, State, UpdateMemory
 
 
 def remember_all(memory, clock, *texts, **details):
@@ -50,6 +51,23 @@ def test_a_later_fact_of_another_value_refutes_a_belief(memory, clock, belief, f
     assert (State.ARCHIVED, f"refuted: {two.id}") == (memory.get(one.id).state, memory.get(one.id).reason)
     memory.admin.undo(done.items[0].operation)
     assert State.ACTIVE is memory.get(one.id).state
+
+
+def test_a_refuted_belief_takes_its_flag_with_it(memory, clock):
+    """What it seemed to contradict is flagged no more; undone, both are."""
+    (one,) = remember_all(memory, clock, "Perhaps Ann lives in Oslo", standing=Standing.BELIEF)
+    (rival,) = remember_all(memory, clock, "安住在哪里还不知道。")
+    handle, pair = memory._handle, ((one, rival), (rival, one))
+    marks = [UpdateMemory(row.n, {"flag": "conflict", "flagged_with": (other.id,)}, index_tokens(row)) for row, other in pair]
+    handle.store.apply(handle.writes(), marks, handle.cause("flag"))
+    remember_all(memory, clock, "Ann lives in Bergen")
+    (item,) = memory.admin.consolidate().items
+    after = memory.get(rival.id)
+    memory.admin.undo(item.operation)
+
+    assert ("archived", "belief-refuted") == (item.action, item.reason)
+    assert (None, ()) == (after.flag, after.flagged_with)
+    assert ("conflict", (one.id,)) == (memory.get(rival.id).flag, memory.get(rival.id).flagged_with)
 
 
 def test_an_earlier_fact_only_lowers_it(memory, clock):

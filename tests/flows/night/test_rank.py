@@ -92,6 +92,23 @@ def test_what_nobody_asked_for_falls_asleep_when_little_of_its_weight_is_left(me
     assert [one.id for one in statements] == [memory.restore(one.id).memories[0].id for one in statements]
 
 
+def test_what_fades_takes_its_flag_with_it(memory, clock):
+    """What it seemed to contradict is flagged no more; undone, both are."""
+    one, other = passing(memory, half_life_days=0.5)
+    kept = memory.update(other.id, priority="permanent")
+    handle, pair = memory._handle, ((one, kept), (kept, one))
+    marks = [UpdateMemory(row.n, {"flag": "conflict", "flagged_with": (rival.id,)}, index_tokens(row)) for row, rival in pair]
+    handle.store.apply(handle.writes(), marks, handle.cause("flag"))
+    clock.advance(days=5)
+    (item,) = night(memory).items
+    after = memory.get(kept.id)
+    memory.admin.undo(item.operation)
+
+    assert ("faded", one.id) == (item.reason, item.ids[0])
+    assert (None, ()) == (after.flag, after.flagged_with)
+    assert ("conflict", (one.id,)) == (memory.get(kept.id).flag, memory.get(kept.id).flagged_with)
+
+
 @pytest.mark.spec("S2-81", "S2-82")
 def test_what_has_less_than_a_third_left_is_demoted_first(memory, clock):
     """It has another day as transient; what has more left is kept as it is."""

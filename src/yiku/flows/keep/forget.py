@@ -162,7 +162,8 @@ def clear_flags(handle: Handle, gone: Sequence[SemanticMemory]) -> list[conflict
     ids = {memory.id for memory in gone}
     named = {id for memory in gone for id in memory.flagged_with} - ids
     rivals = handle.store.memories(handle.own(), Memories(ids=sorted(named), states=(State.ACTIVE,))) if named else []
-    left = [(rival, tuple(id for id in rival.flagged_with if id not in ids)) for rival in rivals]
+    naming = [rival for rival in rivals if ids & {*rival.flagged_with}]  # a belief names its fact, and that does not name it
+    left = [(rival, tuple(id for id in rival.flagged_with if id not in ids)) for rival in naming]
     return [(rival, {"flagged_with": rest, "flag": rival.flag if rest else None}) for rival, rest in left]
 
 

@@ -18,6 +18,7 @@ from yiku.errors import InvalidInput, KeptOut, NotFound
 from yiku.flows.common import checks, lookup, pause, tombstones, turn_texts
 from yiku.flows.common.handle import Handle, retry_if_stale
 from yiku.flows.common.intake import clean
+from yiku.flows.keep.forget import clear_flags
 from yiku.flows.keep.retract import retract_last, retracted
 from yiku.rules.deciding import conflict, retention, retract, slots
 from yiku.rules.deciding.slots import index_tokens
@@ -208,8 +209,10 @@ def _apply_decision(
     """Apply a decision. Raises Stale if another writer interfered."""
     if dry_run:
         return decision.outcome
+    retired = [row for row, columns in decision.updates if row.flagged_with and columns.get("superseded_by")]
+    updates = [*decision.updates, *clear_flags(handle, retired)] if retired else decision.updates
     changes: list[Change] = [
-        *(UpdateMemory(row.n, columns, index_tokens(row)) for row, columns in decision.updates),
+        *(UpdateMemory(row.n, columns, index_tokens(row)) for row, columns in updates),
         *(AddMemory(row, index_tokens(row)) for row in decision.adds),
     ]
     if decision.moved:

@@ -18,7 +18,9 @@ from yiku.flows.common.handle import Handle, retry_if_stale
 from yiku.flows.common.lookup import find_memory
 from yiku.flows.keep.forget import forget
 from yiku.flows.keep.remember import remember
+from yiku.rules.deciding.slots import index_tokens
 from yiku.types import (
+    Expect,
     Forgotten,
     How,
     Memories,
@@ -28,6 +30,7 @@ from yiku.types import (
     Standing,
     State,
     ToReview,
+    UpdateMemory,
 )
 
 REJECTED = "rejected"
@@ -117,6 +120,14 @@ def _as_statement(handle: Handle, memory: SemanticMemory) -> Outcome:
 
 
 def _resolve_conflict(handle: Handle, memory: SemanticMemory) -> None:
-    """Archive the contradicting memories and clear the flag."""
+    """Archive the contradicting memories and clear the flag, also where none of them is live any more."""
     for other in handle.store.memories(handle.own(), Memories(ids=memory.flagged_with, states=(State.ACTIVE,), current=True)):
         forget(handle, other.id, reason=f"{memory.id} was confirmed")
+
+    def attempt() -> None:
+        row = handle.store.version(handle.writes(), memory.id)
+        if row.flag:
+            cleared = UpdateMemory(row.n, {"flag": None, "flagged_with": ()}, index_tokens(row))
+            handle.store.apply(handle.writes(), [cleared], handle.cause("confirm"), Expect(rows={row.n: row.changed}))
+
+    retry_if_stale(handle, attempt)

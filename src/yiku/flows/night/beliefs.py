@@ -125,7 +125,7 @@ def _decide(
     confidence = next((change.columns.get("confidence") for change in changes if isinstance(change, UpdateMemory)), None)
     return night.decide(
         action,
-        changes,
+        [*changes, *(night.unflagged(belief) if action == "archived" else [])],
         ids=[belief.id, fact.id],
         reason=reason,
         evidence={"before": belief.confidence, "after": belief.confidence if confidence is None else confidence},

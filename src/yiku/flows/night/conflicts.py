@@ -108,6 +108,7 @@ def _replace(night: Night, found: Contradiction) -> NightItem | None:
     if last.superseded_by is not None or any(row.superseded_by is None for n, row in after.items() if n != found.new.n):
         return _flag(night, found)
     changes: list[Change] = [UpdateMemory(row.n, columns, index_tokens(row)) for row, columns in updates]
+    changes += night.unflagged(found.old)
     return night.decide(
         "replaced",
         changes,

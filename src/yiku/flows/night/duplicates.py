@@ -80,6 +80,7 @@ def merge(night: Night, keep: SemanticMemory, drop: SemanticMemory, why: str) ->
     changes: list[Change] = [
         UpdateMemory(drop.n, {"superseded_by": keep.id, "line": keep.line, "reason": f"{MERGED}: {keep.id}"}, index_tokens(drop)),
         *(AddSource(keep.n, source) for source in _new_sources(keep, drop)),
+        *night.unflagged(drop),
     ]
     columns = rules.merged(keep, drop)
     if keep.standing is not drop.standing:  # a fact holds since it was said, not since somebody supposed it

@@ -20,7 +20,7 @@ def steps(night: Night) -> Iterator[NightItem]:
     """End each memory whose time is over."""
     states = (State.ACTIVE, State.CANDIDATE, State.ARCHIVED)
     for memory in night.memories(Memories(ended_at=night.now, states=states)):
-        if item := _end(night, memory):
+        if item := _end(night, night.as_it_is(memory)):
             yield item
 
 
@@ -32,7 +32,7 @@ def _end(night: Night, memory: SemanticMemory) -> NightItem | None:
     state, reason = (State.JUNK, ends.DUE) if deleted else (State.ARCHIVED, ends.EXPIRED)
     return night.decide(
         "junked" if deleted else "expired",
-        [UpdateMemory(memory.n, {"state": state, "reason": reason}, index_tokens(memory))],
+        [UpdateMemory(memory.n, {"state": state, "reason": reason}, index_tokens(memory)), *night.unflagged(memory)],
         ids=[memory.id],
         reason=reason,
         evidence={"end": micros(end) if end else None, "priority": memory.priority},

@@ -36,7 +36,8 @@ PASSING = Group(
 def fade(night: Night) -> Iterator[NightItem]:
     """Let what has faded fall asleep, or give it another day."""
     columns: dict[str, Any]
-    for memory in night.memories(Memories(states=(State.ACTIVE,), current=True, where=PASSING)):
+    for row in night.memories(Memories(states=(State.ACTIVE,), current=True, where=PASSING)):
+        memory = night.as_it_is(row)
         match fading.decide(memory, night.now):
             case "archive":
                 columns = {"state": State.ARCHIVED, "reason": ends.FADED}
@@ -51,7 +52,7 @@ def fade(night: Night) -> Iterator[NightItem]:
         }
         item = night.decide(
             "archived" if "state" in columns else "stale",
-            [UpdateMemory(memory.n, columns, index_tokens(memory))],
+            [UpdateMemory(memory.n, columns, index_tokens(memory)), *(night.unflagged(memory) if "state" in columns else [])],
             ids=[memory.id],
             reason=ends.FADED if "state" in columns else "fading",
             evidence=evidence,

@@ -17,7 +17,9 @@ from typing import Any
 
 from yiku.errors import Stale
 from yiku.flows.common.handle import Handle
+from yiku.flows.keep.forget import clear_flags
 from yiku.models.api import ChatModel
+from yiku.rules.deciding.slots import index_tokens
 from yiku.types import Change, Expect, KeepItem, Memories, NightAction, NightItem, NightRun, SemanticMemory, UpdateMemory
 
 BATCH = 500  # rows read at a time
@@ -77,6 +79,15 @@ class Night:
         if action not in self._decided:
             self._decided[action] = self.handle.store.nights.decided(self.scope, action)
         return id in self._decided[action]
+
+    def as_it_is(self, row: SemanticMemory) -> SemanticMemory:
+        """Return a row that was read before, anew where a decision of this night changed it."""
+        return self.handle.store.version(self.scope, row.id) if row.n in self.touched else row
+
+    def unflagged(self, gone: SemanticMemory) -> list[Change]:
+        """Return the changes that clear the conflict flags caused by a row that is archived or retired."""
+        cleared = clear_flags(self.handle, [gone])
+        return [UpdateMemory(rival.n, columns, index_tokens(rival)) for rival, columns in cleared]
 
     def memories(self, select: Memories) -> Iterator[SemanticMemory]:
         """Yield the memories of a selection of this scope in the order of their rows, until the time is up."""
