@@ -1,5 +1,7 @@
 """`update`: a new text becomes a new version, other details change in place."""
 
+from datetime import timedelta
+
 import pytest
 
 from yiku.errors import InvalidInput, NotFound
@@ -141,3 +143,91 @@ def test_what_is_forgotten_must_be_restored_first(memory):
     memory.forget(kept.id)
     with pytest.raises(NotFound, match="restore it first"):
         memory.update(kept.id, importance=0.1)
+
+
+DESKS = pytest.mark.parametrize("text", ["Bob's desk is near the window.", "小王的桌子靠窗。"])
+PERMANENT, PINNED = {"priority": "permanent"}, {"pinned": True}
+
+
+@DESKS
+@pytest.mark.parametrize("told", [{"priority": "short_term"}, {"priority": "long_term", "said_at": "2026-01-01"}])
+@pytest.mark.parametrize("given", [PERMANENT, PINNED, {"priority": "transient", "pinned": True}])
+def test_what_becomes_permanent_or_pinned_has_no_end(memory, clock, text, told, given):
+    """The end that came with its priority is lifted, whatever else was noted since; months of nights later it is found."""
+    row = memory.remember(text, **told).memory
+    clock.advance(hours=5)
+    memory.update(row.id, tags=["office"])
+    row = memory.update(row.id, **given)
+    clock.advance(days=100)
+    memory.admin.consolidate()
+
+    assert row.expires_at is None
+    assert [row.id] == [hit.id for hit in memory.recall(text, types=["memory"])]
+
+
+@DESKS
+def test_a_pin_lifts_the_end_that_a_use_or_another_priority_moved(memory, clock, text):
+    """As it lifts the first one."""
+    used, other = (memory.remember(f"{text} {n}", priority="short_term").memory for n in (1, 2))
+    clock.advance(days=2)
+    memory.feedback(used.id, "used")
+    memory.update(other.id, priority="long_term")
+    clock.advance(days=2)
+
+    assert [None, None] == [memory.update(row.id, pinned=True).expires_at for row in (used, other)]
+
+
+@DESKS
+def test_a_pin_keeps_an_end_that_was_named(memory, clock, text):
+    """At once, later, or with a priority; a priority given afterwards takes its place, as does an end."""
+    end = clock.now + timedelta(days=9)
+    first = memory.remember(f"{text} 1", priority="short_term", expires_at=end).memory
+    second = memory.remember(f"{text} 2", priority="short_term").memory
+    memory.update(second.id, expires_at=end)
+    third = memory.remember(f"{text} 3", ttl_days=9).memory
+    pinned = [memory.update(row.id, pinned=True) for row in (first, second, third)]
+
+    assert [end, end, None] == [row.expires_at for row in pinned]
+    assert end == pinned[2].auto_delete_at
+    assert [None] * 3 == [memory.update(row.id, priority="permanent").ends_at for row in pinned]
+
+
+@DESKS
+def test_a_priority_brings_its_end(memory, clock, text):
+    """Counted from now, however long ago it was said; an end or days that are named with it count instead."""
+    row = memory.remember(text, said_at="2025-01-01").memory
+    clock.advance(days=1)
+
+    def given(**details):
+        changed = memory.update(row.id, **details)
+        return [end - clock.now if end else None for end in (changed.expires_at, changed.auto_delete_at)]
+
+    day = timedelta(days=1)
+    assert [day, None] == given(priority="transient")
+    assert [30 * day, None] == given(priority="long_term")
+    assert [2 * day, None] == given(priority="long_term", expires_at=clock.now + 2 * day)
+    assert [None, 7 * day] == given(priority="short_term", ttl_days=7)
+    assert [None, None] == given(priority="permanent")
+
+
+@DESKS
+def test_told_again_by_its_key_a_priority_brings_its_end(memory, clock, text):
+    """As by `update`."""
+    row = memory.remember(text, external_id="desk").memory
+    clock.advance(days=1)
+    memory.remember(text, external_id="desk", priority="short_term")
+    ends = memory.get(row.id).expires_at
+    memory.remember(text, external_id="desk", priority="permanent")
+
+    assert clock.now + timedelta(days=3) == ends
+    assert memory.get(row.id).expires_at is None
+
+
+@DESKS
+def test_pinned_from_the_beginning_it_has_no_end_of_its_priority(memory, clock, text):
+    """Nor has its next version; an end that is named with it counts."""
+    row = memory.remember(text, priority="short_term", pinned=True).memory
+    named = memory.remember(f"{text} 2", priority="short_term", pinned=True, expires_at=clock.now + timedelta(days=1)).memory
+
+    assert [None, None] == [row.expires_at, memory.update(row.id, f"{text} 3").expires_at]
+    assert clock.now + timedelta(days=1) == named.expires_at

@@ -153,12 +153,10 @@ def test_weight_is_a_function_of_the_row_and_the_time(clock):
 def test_what_a_person_said_in_plain_words_never_falls_asleep(memory, clock, given):
     """Rules, pins, what is permanent, and plain statements: after ten years they are as they were."""
     statements = [memory.remember(text, **given).memory for text in ("Answer in short sentences please", "回答要简短一些")]
-    if given.get("pinned"):
-        statements = []  # its priority gives it an end, which pins do not lift
     clock.advance(days=3650)
     night(memory)
 
-    assert {State.ACTIVE} >= states(memory, statements)
+    assert {State.ACTIVE} == states(memory, statements)
 
 
 def test_a_belief_fades_and_a_fact_of_the_same_words_does_not(memory, clock):

@@ -480,7 +480,8 @@ def _optional(handle: Handle, details: Mapping[str, Any], now: datetime, said_at
         )
     if "ttl_days" in take:
         take["auto_delete_at"] = now + timedelta(days=take["ttl_days"])
-    elif "expires_at" not in take and retention.UNTIL_SESSION not in take.get("metadata", {}):  # what is for a session ends with it
+    elif not (take.get("pinned") or "expires_at" in take or retention.UNTIL_SESSION in take.get("metadata", {})):
+        # what is pinned has no end but one that is named, and what is for a session ends with it
         days = retention.PRIORITY_DAYS.get(take.get("priority", "permanent"))
         take |= {"expires_at": max(said_at, now - retention.DAY) + days * retention.DAY} if days else {}
     return take

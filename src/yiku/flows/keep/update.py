@@ -17,6 +17,7 @@ from yiku.flows.common.handle import Handle, retry_if_stale
 from yiku.flows.common.lookup import find_memory
 from yiku.flows.keep.forget import clear_flags
 from yiku.flows.keep.remember import admit, ordered_after, validate
+from yiku.rules.deciding import retention
 from yiku.rules.deciding.slots import index_tokens
 from yiku.types import AddMemory, Change, Expect, Kind, Memories, SemanticMemory, State, UpdateMemory
 
@@ -76,7 +77,7 @@ def _in_place(handle: Handle, row: SemanticMemory, details: Mapping[str, Any]) -
         raise InvalidInput(f"{', '.join(others)} cannot change without a new text")
     template = validate(handle, row.content, {"said_at": row.said_at, **details})
     fields = [*details, *(["auto_delete_at"] if "ttl_days" in details else [])]
-    columns = {field: getattr(template, field) for field in fields}
+    columns = {field: getattr(template, field) for field in fields} | _end(handle, row, details, template)
     _only_one(handle, row.content_hash, columns.get("kind", row.kind), row)
     _only_key(handle, columns.get("external_id"), row)
     handle.store.apply(
@@ -86,6 +87,15 @@ def _in_place(handle: Handle, row: SemanticMemory, details: Mapping[str, Any]) -
         Expect(rows={row.n: row.changed}),
     )
     return handle.store.version(handle.writes(), row.id)
+
+
+def _end(handle: Handle, row: SemanticMemory, details: Mapping[str, Any], template: SemanticMemory) -> dict[str, Any]:
+    """Return the columns of the end that change with a priority or a pin: a pin lifts an end that came with the priority."""
+    if "priority" in details or "expires_at" in details or not details.get("pinned"):
+        return retention.reprioritized(row, details, template.created_at)
+    changes = handle.store.journal(handle.own(), table="memories", row_ns=[row.n])
+    since = next((change.at for change in changes if change.before and "expires_at" in change.before), None)
+    return {"expires_at": None} if retention.ends_with_priority(row, since) else {}
 
 
 def _new_version(

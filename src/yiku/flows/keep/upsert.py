@@ -15,7 +15,7 @@ from yiku.errors import InvalidInput
 from yiku.flows.common.handle import Handle
 from yiku.flows.keep.remember import decide, ordered_after, validate
 from yiku.flows.keep.update import IN_PLACE, INHERITED
-from yiku.rules.deciding import conflict
+from yiku.rules.deciding import conflict, retention
 from yiku.types import Confirmed, ConflictSet, Details, Expect, Memories, SemanticMemory, State
 
 
@@ -91,7 +91,9 @@ def _with_details(
     """Add details to a confirmation."""
     fields = [name for name in details if name in IN_PLACE and details[name] is not None]
     fields += ["auto_delete_at"] if "ttl_days" in fields else []
-    columns = {name: getattr(new, name) for name in fields if getattr(new, name) != getattr(row, name)}
+    given = {name: getattr(new, name) for name in fields}
+    given |= retention.reprioritized(row, given, new.created_at)
+    columns = {name: value for name, value in given.items() if value != getattr(row, name)}
     merged = tuple((one, {**before, **columns} if one.n == row.n else before) for one, before in decision.updates)
     return replace(decision, updates=merged)
 

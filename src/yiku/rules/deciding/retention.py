@@ -2,8 +2,9 @@
 Compute when a memory expires: from its kind, priority and session, the times given, and its use.
 
 What was said decides, in this order: a time, that it is for one session, a priority, the kind. Nothing permanent has an
-end. A rule for one task ends a day after the session in which it was said; a rule of behaviour never does, and is
-pinned. What is used before it ends lives longer (`renewal`); what is said again keeps the later end (`retold`).
+end, and what is pinned none but one that was named. A rule for one task ends a day after the session in which it was
+said; a rule of behaviour never does, and is pinned. What is used before it ends lives longer (`renewal`); what is said
+again keeps the later end (`retold`).
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ ERROR_DAYS = 7  # S2: a lesson; one that is used in that time lives on like what
 LASTING = frozenset((Kind.PREFERENCE, Kind.RULE, Kind.SKILL, Kind.PERSONA_TRAIT))  # S2: permanent where nothing is said
 RENEWED: frozenset[Priority] = frozenset(("short_term", "long_term"))  # by each use
 UNTIL_SESSION = "until_session"  # in the metadata of what is for one session
+COUNTED_WITHIN = timedelta(hours=1)  # a night counts an end from its beginning, and writes it somewhat later
 AFTER_SESSION = DAY  # a rule for a task outlives its session by so much
 
 
@@ -81,13 +83,44 @@ def retold(known: SemanticMemory, new: SemanticMemory) -> dict[str, Any]:
     return later if new_end is None or new_end > end else {}
 
 
+def reprioritized(known: SemanticMemory, given: Mapping[str, Any], now: datetime) -> dict[str, Any]:
+    """
+    The columns of its end that change where somebody gives a memory another priority, and names no end.
+
+    A priority brings its end, counted from now; what is permanent or pinned has none.
+    """
+    if "priority" not in given or "expires_at" in given:
+        return {}
+    lasting = given.get("pinned", known.pinned) or "ttl_days" in given
+    days = 0 if lasting else _days(given["priority"])
+    columns: dict[str, Any] = {"expires_at": now + days * DAY if days else None}
+    if given["priority"] == "permanent" and "ttl_days" not in given:
+        columns |= {"auto_delete_at": None, "ttl_days": None}
+    return columns
+
+
+def ends_with_priority(memory: SemanticMemory, since: datetime | None) -> bool:
+    """
+    Tell whether the end of a memory came with its priority; else it was named.
+
+    since: when the end was last changed; None where it is that of the beginning
+    """
+    begins = since or max(memory.said_at, memory.created_at - DAY)
+    days = _days(memory.priority)
+    return bool(days and memory.expires_at and abs(memory.expires_at - days * DAY - begins) < COUNTED_WITHIN)
+
+
+def _days(priority: str | None) -> int:
+    return next((days for name, days in PRIORITY_DAYS.items() if name == priority), 0)
+
+
 def renewal(memory: SemanticMemory, used_at: datetime) -> dict[str, Any]:
     """
     The columns that change when a memory was used: its end moves as far ahead as its priority or ttl_days say.
 
     An end that was said outright, or that comes with a session, stays; none moves back.
     """
-    days = next((days for priority, days in PRIORITY_DAYS.items() if priority == memory.priority), 0)
+    days = _days(memory.priority)
     found: dict[str, Any] = {}
     if memory.expires_at and memory.priority in RENEWED and memory.expires_at < used_at + days * DAY:
         found["expires_at"] = used_at + days * DAY
