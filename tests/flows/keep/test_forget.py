@@ -1,5 +1,7 @@
 """`forget` and `restore`: a memory, a turn, a session, a period."""
 
+from dataclasses import replace
+
 import pytest
 
 from yiku import Memory
@@ -124,6 +126,34 @@ def test_restored_beside_what_was_said_since(memory, clock):
 
     assert ["I live in Bergen", "我住在奥斯陆"] == texts(memory.history("where do I live"))
     assert ["我住在奥斯陆"] == texts(memory.get_all())
+
+
+@pytest.mark.parametrize(
+    ("text", "again", "given"),
+    [
+        ("Deploys to staging happen on Friday.", "Deploys to staging also happen on Friday.", {}),
+        ("Bob's desk is number 12.", "Also Bob's desk is number 12.", {"subject": "Bob", "predicate": "desk", "object": "12"}),
+        ("小雨住在杭州。", "小雨其实住在杭州。", {"subject": "小雨", "predicate": "home", "object": "杭州"}),
+    ],
+)
+def test_what_a_night_merged_comes_back_merged(memory, clock, text, again, given):
+    """Live is the one that stayed, pinned and tagged, with the sources of both; a new version goes on from that."""
+    kept = memory.remember(text, external_id="k1", tags=["ops"], pinned=True, **given).memory
+    clock.advance(days=1)
+    other = memory.remember(again).memory
+    memory.admin.consolidate()
+    before = [memory.get(one.id) for one in (kept, other)]
+    memory.forget(kept.id)
+    back = memory.restore(other.id)
+
+    assert {kept.id, other.id} == {one.id for one in back.memories}
+    assert kept.id == before[1].superseded_by
+    for was, now in zip(before, [memory.get(one.id) for one in (kept, other)], strict=True):
+        assert was == replace(now, changed=was.changed, updated_at=was.updated_at)
+    clock.advance(days=1)
+    memory.remember("The key has another text. 钥匙换了。", external_id="k1")
+
+    assert ["The key has another text. 钥匙换了。"] == texts(memory.get_all())
 
 
 @pytest.mark.parametrize("text", ["I live in Bergen", "香蕉很好吃"])

@@ -199,3 +199,29 @@ def test_what_a_night_learns_states_relations(memory, text, triple):
     memory.admin.consolidate()
 
     assert triple in {relation.object for row in live(memory) for relation in memory.get(row.id).relations}
+
+
+@pytest.mark.parametrize(
+    ("text", "again", "between"),
+    [
+        ("Gate code is E.", "Also gate code is E.", "Gate code is F."),
+        ("大门密码是 E。", "大门密码其实是 E。", "大门密码是 F。"),
+    ],
+)
+def test_a_merge_moves_no_version_before_those_that_it_replaced(memory, clock, text, again, between):
+    """What was said before a correction is merged into what was said after it: told once more, that is found and confirmed."""
+    slot = {"subject": "gate", "predicate": "code", "cardinality": "unknown"}
+    first = memory.remember(text, external_id="gate", **slot).memory
+    clock.advance(days=1)
+    memory.remember(again)
+    clock.advance(days=1)
+    memory.remember(between, external_id="gate", **slot)
+    clock.advance(days=1)
+    last = memory.remember(text, external_id="gate", **slot).memory
+
+    assert 1 == merged(memory)
+    clock.advance(days=1)
+    outcome = memory.remember(text, **slot)
+
+    assert ("confirmed", last.id) == (outcome.kind, outcome.memory.id)
+    assert [text, again, between, text] == [row.content for row in memory.history(first.id)]

@@ -18,12 +18,13 @@ from yiku.flows.common import prompt_files
 from yiku.flows.learn import by_model
 from yiku.flows.night import near
 from yiku.flows.night.run import Night
+from yiku.rules.deciding import conflict
 from yiku.rules.deciding.slots import index_tokens
 from yiku.rules.night import duplicates as rules
 from yiku.rules.text.analyze import language_of
 from yiku.types import AddSource, Change, Expect, Memories, NightItem, SemanticMemory, Source, UpdateMemory
 
-MERGED = "merged"
+BEGINNING = ("said_at", "place", "valid_from")
 MOST_SHOWN = 5  # statements of a cluster that a model is shown
 CLUSTERS: dict[str, Any] = {
     "type": "object",
@@ -78,13 +79,17 @@ def merge(night: Night, keep: SemanticMemory, drop: SemanticMemory, why: str) ->
     if rules.loses(keep, drop) or not near.untouched(night, [drop]) or _has_versions(night, drop):
         return None
     changes: list[Change] = [
-        UpdateMemory(drop.n, {"superseded_by": keep.id, "line": keep.line, "reason": f"{MERGED}: {keep.id}"}, index_tokens(drop)),
+        UpdateMemory(
+            drop.n, {"superseded_by": keep.id, "line": keep.line, "reason": f"{conflict.MERGED}: {keep.id}"}, index_tokens(drop)
+        ),
         *(AddSource(keep.n, source) for source in _new_sources(keep, drop)),
         *night.unflagged(drop),
     ]
     columns = rules.merged(keep, drop)
     if keep.standing is not drop.standing:  # a fact holds since it was said, not since somebody supposed it
-        columns = {name: value for name, value in columns.items() if name not in ("said_at", "place", "valid_from", "confidence")}
+        columns = {name: value for name, value in columns.items() if name not in (*BEGINNING, "confidence")}
+    elif _said_between(night, drop, keep):  # else it would come before versions that it took the place of
+        columns = {name: value for name, value in columns.items() if name not in BEGINNING}
     if columns:
         changes.insert(1, UpdateMemory(keep.n, columns, index_tokens(keep)))
     return night.decide(
@@ -95,6 +100,13 @@ def merge(night: Night, keep: SemanticMemory, drop: SemanticMemory, why: str) ->
         evidence={"keep": [0, len(keep.content)], "drop": [0, len(drop.content)]},
         expect=Expect(rows={keep.n: keep.changed, drop.n: drop.changed}),
     )
+
+
+def _said_between(night: Night, drop: SemanticMemory, keep: SemanticMemory) -> bool:
+    """Whether the line of a statement has a version that was said before it and after another."""
+    line = night.handle.store.memories([night.scope], Memories(line=keep.line))
+    said = [(row.said_at, row.place) for row in (drop, keep)]
+    return any(said[0] < (row.said_at, row.place) < said[1] for row in line)
 
 
 def _has_versions(night: Night, row: SemanticMemory) -> bool:

@@ -29,6 +29,7 @@ from yiku.types import Cardinality, Confirmed, ConflictSet, Flagged, New, Past, 
 
 CONFIDENCE_STEP = 0.5  # of what is missing to 1, by each confirmation
 CONFLICT = "conflict"
+MERGED = "merged"  # the reason of what a night made history of a statement that says the same
 VERSION = "version"
 TOLD = "told"  # the method of what somebody stored outright
 Update = tuple[SemanticMemory, Mapping[str, Any]]  # a row as it is, and the columns that change
@@ -239,10 +240,14 @@ def rejoin(back: Sequence[SemanticMemory], present: Sequence[SemanticMemory]) ->
     """
     Return the updates that merge restored versions and present ones into one chain.
 
-    The rows that retire come first, so that no slot has two live values at any moment.
+    The rows that retire come first, so that no slot has two live values at any moment. What was merged into a version that
+    was said earlier stays merged into that.
     """
     line = (present or back)[0].line
-    chain = sorted((*back, *present), key=key)
+    rows = sorted((*back, *present), key=key)
+    places = {memory.id: place for place, memory in enumerate(rows)}
+    merged = {memory.n for place, memory in enumerate(rows) if places.get(memory.superseded_by or "", place) < place}
+    chain = [memory for memory in rows if memory.n not in merged]
     joined = chain[0].slot is not None or any(memory.superseded_by for memory in chain) or bool(present)
     updates: list[tuple[SemanticMemory, dict[str, Any]]] = []
     for memory, successor in zip(chain, (*chain[1:], None), strict=True):
@@ -252,7 +257,11 @@ def rejoin(back: Sequence[SemanticMemory], present: Sequence[SemanticMemory]) ->
             wanted["reason"] = f"said later: {successor.id}" if successor else None
         elif memory.state is not State.ACTIVE:
             wanted["reason"] = None
-        changed = {name: value for name, value in wanted.items() if getattr(memory, name) != value}
-        if changed:
-            updates.append((memory, changed))
+        updates.append((memory, wanted))
+    for memory in (row for row in rows if row.n in merged):
+        updates.append((memory, {"state": State.ACTIVE, "line": line, "reason": f"{MERGED}: {memory.superseded_by}"}))
+    changes = [
+        (memory, {name: value for name, value in wanted.items() if getattr(memory, name) != value}) for memory, wanted in updates
+    ]
+    updates = [(memory, changed) for memory, changed in changes if changed]
     return sorted(updates, key=lambda update: update[1].get("superseded_by", update[0].superseded_by) is None)
