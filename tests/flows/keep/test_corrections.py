@@ -272,3 +272,38 @@ def test_what_names_nothing_is_not_learned(memory):
         memory.record_turn("user", line)
 
     assert ["My phone number is 555-1234."] == texts(memory.get_all())
+
+
+@pytest.mark.parametrize(
+    ("texts", "question"),
+    [
+        (("I live in Oslo.", "I live in Bergen.", "I live in Turku.", "I live in Rome."), "Where do I live?"),
+        (("我住在奥斯陆。", "我住在卑尔根。", "我住在图尔库。", "我住在罗马。"), "我住在哪里？"),
+    ],
+)
+def test_what_is_said_after_the_clock_was_set_right_corrects(memory, clock, texts, question):
+    """Said in talk under a clock a year ahead, and corrected twice under the right one; what somebody dates takes its place in time."""
+    right = clock.now
+    clock.advance(days=365)
+    memory.record_turn("user", texts[0])
+    clock.now = right
+    for text in texts[1:3]:
+        clock.advance(hours=1)
+        memory.record_turn("user", text)
+    memory.record_turn("user", texts[3], said_at="2026-01-05", session="imported")
+
+    assert texts[2] == memory.recall(question)[0].text
+    assert [texts[3], *texts[:3]] == [row.content for row in memory.history(question)]
+
+
+@pytest.mark.parametrize(("earlier", "later"), [("I live in Oslo.", "I live in Bergen."), ("我住在奥斯陆。", "我住在卑尔根。")])
+def test_a_turn_that_is_learned_from_late_corrects_nothing(memory, clock, earlier, later):
+    """It was said before what is known, and nobody's clock was wrong: it is history."""
+    turn = memory.record_turn("user", earlier, speaker="guest")
+    clock.advance(days=1)
+    memory.remember(later)
+    clock.advance(days=1)
+    outcome = memory.remember(earlier, source=turn.id, speaker="Mei")
+
+    assert "past" == outcome.kind
+    assert [later] == [row.content for row in memory.get_all() if row.live and row.slot == outcome.memory.slot]

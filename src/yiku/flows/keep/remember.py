@@ -241,10 +241,10 @@ def decide(
     own = handle.own()
     nothing = Expect(slots={new.slot: 0} if new.slot else {}, hashes={new.content_hash: 0})
     conflicts = handle.store.conflict_set(own[0], new) if own else ConflictSet(expect=nothing)
-    if (
-        not dated and conflicts.live is not None and conflicts.live.said_at > new.said_at
-    ):  # the clock went back: now is still after before
-        new = ordered_after(conflicts.live, new)
+    live = conflicts.live
+    ahead = live is not None and live.said_at > (new.created_at if dated else new.said_at)
+    if live is not None and ahead and (not dated or _said_undated(handle, new)):  # the clock went back: now is still after before
+        new = ordered_after(live, new)
         conflicts = handle.store.conflict_set(own[0], new)
     if confirms is not None:  # what it takes the place of does not stand in its way
         same, rivals = ([row for row in rows if row.n != confirms.n] for rows in (conflicts.same, conflicts.rivals))
@@ -253,6 +253,12 @@ def decide(
     if decision.source_for is not None and new.tags and new.method == conflict.TOLD:
         decision = _with_tags(handle, new, decision, decision.source_for)
     return conflicts.expect, decision
+
+
+def _said_undated(handle: Handle, new: SemanticMemory) -> bool:
+    """Whether a statement has its time from a turn that nobody dated."""
+    turn = handle.store.turn(handle.reads(), new.sources[0].turn) if new.sources[0].turn else None
+    return turn is not None and new.said_at == turn.said_at == turn.recorded_at
 
 
 def _with_tags(handle: Handle, new: SemanticMemory, decision: conflict.Decision, known: SemanticMemory) -> conflict.Decision:
