@@ -156,6 +156,32 @@ def test_what_a_night_merged_comes_back_merged(memory, clock, text, again, given
     assert ["The key has another text. 钥匙换了。"] == texts(memory.get_all())
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        ("The bike is in the cellar.", "Where is the bike?", "Just kidding."),
+        ("自行车在地下室。", "自行车在哪里？", "开玩笑的。"),
+    ],
+)
+@pytest.mark.parametrize("given", [{"expires_at": "2026-03-03"}, {"ttl_days": 1}])
+@pytest.mark.parametrize("how", ["forgotten", "retracted"])
+def test_what_is_restored_after_its_end_is_found(memory, clock, said, given, how):
+    """Forgotten or taken back before its end came: brought back, it has none. An end that is still to come stays."""
+    text, question, taken = said
+    kept = memory.remember(text, **given).memory
+    memory.remember(taken) if how == "retracted" else memory.forget(kept.id)
+    memory.restore(kept.id)
+    before = memory.get(kept.id)
+    memory.remember(taken) if how == "retracted" else memory.forget(kept.id)
+    clock.advance(days=9)
+    memory.restore(kept.id)
+
+    assert kept.ends_at == before.ends_at
+    assert memory.get(kept.id).ends_at is None
+    assert [kept.id] == [hit.id for hit in memory.recall(question, types=["memory"])]
+    assert {} == memory.admin.consolidate().counts
+
+
 @pytest.mark.parametrize("text", ["I live in Bergen", "香蕉很好吃"])
 def test_restored_beside_its_like(memory, clock, text):
     """Said again while it was forgotten, and then restored: one of the two is live."""

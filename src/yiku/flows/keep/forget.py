@@ -94,7 +94,7 @@ def restore(handle: Handle, id: str) -> Forgotten:
             *((row, {**columns, **_flags(row, columns, rivals)}) for row, columns in updates),
             *_flagged_again(rivals, updates),
         ]
-        updates = [(row, {**columns, **_without_end(row, handle)}) for row, columns in updates]
+        updates = [(row, {**columns, **_without_end(row, columns, handle.now())}) for row, columns in updates]
         changes = [UpdateMemory(memory.n, columns, index_tokens(memory)) for memory, columns in updates]
         expect = _unchanged([*back, *present, *rivals])
         done = handle.store.apply(handle.writes(), changes, handle.cause("restore"), expect)
@@ -103,12 +103,10 @@ def restore(handle: Handle, id: str) -> Forgotten:
     return retry_if_stale(handle, attempt)
 
 
-def _without_end(memory: SemanticMemory, handle: Handle) -> Mapping[str, Any]:
+def _without_end(row: SemanticMemory, columns: Mapping[str, Any], now: datetime) -> Mapping[str, Any]:
     """Return the columns of an end that is over: what somebody brings back is there to be found."""
-    if memory.reason not in ends.REASONS:
-        return {}
-    over = {name: getattr(memory, name) for name in ("expires_at", "auto_delete_at")}
-    return {name: None for name, end in over.items() if end is not None and end <= handle.now()}
+    over = {name: getattr(row, name) for name in ("expires_at", "auto_delete_at")} if _comes_back(row, columns) else {}
+    return {name: None for name, end in over.items() if end is not None and end <= now}
 
 
 def _meant(
