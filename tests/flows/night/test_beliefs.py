@@ -53,6 +53,25 @@ def test_a_later_fact_of_another_value_refutes_a_belief(memory, clock, belief, f
     assert State.ACTIVE is memory.get(one.id).state
 
 
+@pytest.mark.parametrize(
+    ("belief", "fact"),
+    [("Perhaps Ann lives in Oslo", "Ann lives in Bergen"), ("我姐姐可能住在昆明", "我姐姐住在成都")],
+)
+def test_a_refuted_belief_that_is_restored_stays(memory, clock, belief, fact):
+    """It is live beside the fact, as it was, and no night to come weighs the two again."""
+    (one,) = remember_all(memory, clock, belief, standing=Standing.BELIEF)
+    remember_all(memory, clock, fact)
+    memory.admin.consolidate()
+    memory.restore(one.id)
+    clock.advance(days=1)
+    counts = memory.admin.consolidate().counts
+    row = memory.get(one.id)
+
+    assert {} == counts
+    assert (State.ACTIVE, Standing.BELIEF, None) == (row.state, row.standing, row.reason)
+    assert one.id in {hit.id for hit in memory.recall(belief)}
+
+
 def test_a_refuted_belief_takes_its_flag_with_it(memory, clock):
     """What it seemed to contradict is flagged no more; undone, both are."""
     (one,) = remember_all(memory, clock, "Perhaps Ann lives in Oslo", standing=Standing.BELIEF)

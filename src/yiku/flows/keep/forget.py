@@ -80,7 +80,11 @@ def restore(handle: Handle, id: str) -> Forgotten:
             transcripts.note_write(handle)
             return Forgotten((), (found,), done.transaction)
         line = handle.store.memories(handle.own(), Memories(line=found.line, states=(State.ARCHIVED, State.JUNK)))
-        back = [memory for memory in line if (memory.reason or "").startswith((FORGOTTEN, RETRACTED, OUTGROWN, *ends.REASONS))]
+        back = [
+            memory
+            for memory in line
+            if (memory.reason or "").startswith((FORGOTTEN, RETRACTED, OUTGROWN, ends.REFUTED, *ends.REASONS))
+        ]
         if not back:
             raise NotFound(f"there is no forgotten memory {id}")
         present = _present(handle, found)

@@ -18,6 +18,7 @@ from yiku.flows.night.run import Night
 from yiku.rules.deciding import conflict
 from yiku.rules.deciding.slots import index_tokens
 from yiku.rules.night import beliefs as rules
+from yiku.rules.night import ends
 from yiku.types import (
     AddSource,
     Change,
@@ -33,7 +34,6 @@ from yiku.types import (
     UpdateMemory,
 )
 
-REFUTED = "refuted"
 SHARE = 0.3  # of the words of one that a belief or fact has which is weighed with it: its value is another one
 
 
@@ -74,7 +74,7 @@ def _weigh(night: Night, belief_n: int, fact_n: int) -> NightItem | None:
         case "confirms":
             return _confirm(night, belief, fact)
         case "refutes":
-            columns = {"state": State.ARCHIVED, "reason": f"{REFUTED}: {fact.id}"}
+            columns = {"state": State.ARCHIVED, "reason": f"{ends.REFUTED}: {fact.id}"}
             return _decide(night, belief, fact, "archived", [UpdateMemory(belief.n, columns, index_tokens(belief))])
         case "supports":
             return _support(night, belief, fact)
@@ -112,7 +112,7 @@ def _doubt(night: Night, belief: SemanticMemory, fact: SemanticMemory) -> NightI
     confidence = rules.moved(belief, "contradicts")
     columns: dict[str, Any] = {"confidence": confidence}
     if confidence < rules.OVER:
-        columns |= {"state": State.ARCHIVED, "reason": f"{REFUTED}: {fact.id}"}
+        columns |= {"state": State.ARCHIVED, "reason": f"{ends.REFUTED}: {fact.id}"}
     columns |= {"flag": conflict.CONFLICT, "flagged_with": (*belief.flagged_with, fact.id)}
     changes = [UpdateMemory(belief.n, columns, index_tokens(belief))]
     return _decide(night, belief, fact, "archived" if confidence < rules.OVER else "flagged", changes)

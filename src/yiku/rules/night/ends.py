@@ -14,6 +14,7 @@ EXPIRED = "expired"  # its time was over
 FADED = "faded"  # little is left of its weight, and nobody asked for it
 DUE = "auto-delete"  # the days that it was to be kept are over
 PURGED = "grace-over"
+REFUTED = "refuted"  # a fact speaks against a belief
 REASONS = (EXPIRED, FADED, DUE)
 GRACE = timedelta(days=30)  # so long junk can be brought back
 
