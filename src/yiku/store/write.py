@@ -508,7 +508,7 @@ def _count_access(connection: apsw.Connection, scope: int, change: CountAccess, 
     access, since = change.access, None if change.since is None else row_codec.micros(change.since)
     sql = (
         f"update memories set {access} = {access} + 1, last_{access} = ?1 where scope_id = ?2 and n = ?3"
-        f" and (?4 is null or last_{access} is null or last_{access} < ?4) returning n"
+        f" and (?4 is null or last_{access} is null or last_{access} < ?4 or last_{access} > ?1) returning n"
     )
     counted: list[Any] = [row[0] for n in change.ns for row in connection.execute(sql, (at, scope, n, since)).fetchall()]
     sql = "insert into access_log (scope_id, memory_n, access, at) values (?, ?, ?, ?)"

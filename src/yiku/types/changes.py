@@ -78,7 +78,7 @@ class SetTurnHidden:
 @value(frozen=True, slots=True)
 class CountAccess:
     """
-    Increment access counters; with `since`, only if the last access of the kind was earlier.
+    Increment access counters; with `since`, only if the last access of the kind was earlier, or under a clock that ran ahead.
 
     episodes: the numbers of those that were shown
     """

@@ -95,6 +95,21 @@ def test_long_assistant_turns_are_cut_and_the_user_s_are_whole(memory):
 
 
 @pytest.mark.spec("S0-69", "S0-70")
+@pytest.mark.parametrize(("text", "question"), [("I live in Oslo.", "Where do I live?"), ("我住在奥斯陆。", "我住在哪里？")])
+def test_retrieved_counts_after_the_clock_was_set_right(memory, clock, text, question):
+    """Shown once under a clock a year ahead, and on two of its days under the right one."""
+    kept = memory.remember(text).memory
+    right = clock.now
+    clock.advance(days=365)
+    memory.context(question)
+    clock.now = right
+    for hours in (1, 1, 24):
+        clock.advance(hours=hours)
+        memory.context(question)
+
+    assert (3, clock.now) == (memory.get(kept.id).retrieved, memory.get(kept.id).last_retrieved)
+
+
 def test_retrieved_counts_once_a_day(memory, clock):
     """What went into a context was retrieved, at most once a memory and local day; what did not fit was not."""
     inside, outside = memory.remember("香蕉是黄色的").memory, memory.remember("香蕉 " + "很长 " * 300).memory
