@@ -307,3 +307,22 @@ def test_a_turn_that_is_learned_from_late_corrects_nothing(memory, clock, earlie
 
     assert "past" == outcome.kind
     assert [later] == [row.content for row in memory.get_all() if row.live and row.slot == outcome.memory.slot]
+
+
+@pytest.mark.parametrize(
+    ("lasting", "passing", "question"),
+    [("I live in Oslo.", "I live in Paris.", "Where do I live?"), ("我住在奥斯陆。", "我住在巴黎。", "我住在哪里？")],
+)
+def test_a_value_with_an_end_leaves_nothing_behind(memory, clock, lasting, passing, question):
+    """What it took the place of does not come back by itself, before the night or after; told again, it is what holds."""
+    memory.remember(lasting)
+    clock.advance(days=1)
+    memory.remember(passing, expires_at="2026-03-10")
+    clock.advance(days=10)
+    before = memory.recall(question, types=["memory"])
+    memory.admin.consolidate()
+    after = memory.recall(question, types=["memory"])
+    memory.remember(lasting)
+
+    assert [] == [*before] == [*after]
+    assert [lasting] == [hit.text for hit in memory.recall(question, types=["memory"])]
