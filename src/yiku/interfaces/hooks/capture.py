@@ -21,7 +21,7 @@ import time
 
 from yiku.files import inbox_append
 
-EVENTS = ("prompt", "reply", "tool", "compress", "compressed", "start", "end")
+EVENTS = ("prompt", "delegate", "reply", "tool", "compress", "compressed", "start", "end")
 SWITCH = ".yiku-off"  # in a folder, as flows.common.pause has it
 PAUSED = "paused"  # in the home, likewise
 PRIVATE = ("private", "私密", "ｐｒｉｖａｔｅ", "\\u79c1\\u5bc6", "\\uff50\\uff52\\uff49")  # names of tags, as JSON may have them

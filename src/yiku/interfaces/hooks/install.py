@@ -139,7 +139,7 @@ def _with_hooks(path: Path, config: Mapping[str, Any], wanted: Installation) -> 
 
 def _plugin(wanted: Installation) -> str:
     text = resources(hooks).joinpath("opencode.js").read_text("utf-8")
-    commands = {event: wanted.hook(event) for event in ("prompt", "tool", "reply", "compress", "end")}
+    commands = {event: wanted.hook(event) for event in ("prompt", "delegate", "tool", "reply", "compress", "end")}
     return text.replace("/* COMMANDS */ {}", json.dumps(commands, indent=2))
 
 

@@ -41,6 +41,16 @@ const texts = (parts) =>
 
 export const Yiku = async ({ client, directory }) => {
   const replied = new Map() // the last reply that was captured, by session
+  const children = new Map() // whether a session is a subagent's, by session
+  // In a child session the task tool speaks. Where the session cannot be read, nobody knows whose words they are: not the user's then.
+  const ofSubagent = async (session) => {
+    try {
+      if (!children.has(session)) children.set(session, Boolean((await client.session.get({ path: { id: session } })).data.parentID))
+      return children.get(session)
+    } catch {
+      return true
+    }
+  }
   const reply = async (session) => {
     const found = await client.session.messages({ path: { id: session } })
     const last = (found.data || []).filter((message) => message.info.role === "assistant").at(-1)
@@ -61,7 +71,8 @@ export const Yiku = async ({ client, directory }) => {
       try {
         const prompt = texts(output.parts)
         if (!prompt) return
-        const found = context(await run("prompt", { session_id: input.sessionID, cwd: directory, hook_event_name: "prompt", prompt }))
+        const event = (await ofSubagent(input.sessionID)) ? "delegate" : "prompt"
+        const found = context(await run(event, { session_id: input.sessionID, cwd: directory, hook_event_name: event, prompt }))
         const like = output.parts.find((part) => part.type === "text")
         if (found && like) output.parts.push({ ...like, id: `${like.id}y`, text: found, synthetic: true })
       } catch {}

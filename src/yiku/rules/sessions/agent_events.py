@@ -3,6 +3,7 @@ Parse a captured event of a coding agent into turns, or into the start, compress
 
     hook         of the payload                                    becomes
     prompt       prompt                                            a turn of the user
+    delegate     prompt                                            the same in the agent's own words: what it asks of a subagent
     reply        last_assistant_message, prompt_response …         a turn of the assistant
     tool         tool_name, tool_input, tool_response              a call in a turn of the assistant, its result in one of the tool
     compress     –                                                 the end of what the agent still sees: its turns are compressed
@@ -89,8 +90,9 @@ def read(payload: object, *, hook: str, agent: str, id: str, said_at: datetime) 
     if project := project_of(payload.get("cwd")):
         said["project"] = project
     match hook:
-        case "prompt":
-            turns = [{"role": "user", "content": without_injected(_text(payload.get("prompt")))}]
+        case "prompt" | "delegate":
+            by_agent = {"origin": "assistant"} if hook == "delegate" else {}
+            turns = [{"role": "user", **by_agent, "content": without_injected(_text(payload.get("prompt")))}]
         case "reply":
             turns = [{"role": "assistant", "content": next((text for name in REPLIES if (text := _text(payload.get(name)))), "")}]
         case "compressed":
