@@ -241,6 +241,7 @@ def calls() -> Iterator[tuple[str, object]]:
     for name in ("budget_s", "progress"):
         yield f"admin.embed {name}", lambda m, v, name=name: m.admin.embed(**{name: v})
     yield "admin.ingest budget_s", lambda m, v: m.admin.ingest(budget_s=v)
+    yield "admin.captured session", lambda m, v: m.admin.captured(v)
     for name in ("budget_s", "session", "progress", "everything"):
         yield f"learn {name}", lambda m, v, name=name: m.learn(**{name: v})
     for name in ("budget_s", "dry_run", "progress"):

@@ -53,6 +53,7 @@ VERBS = {
     "admin.export": lambda m: m.admin.export(io.BytesIO()),
     "admin.export_markdown": lambda m: m.admin.export_markdown(Path(m.settings.home) / "copies" / "pages"),
     "admin.ingest": lambda m: m.admin.ingest(),
+    "admin.captured": lambda m: m.admin.captured("s1"),
     "admin.embed": lambda m: m.admin.embed(),
     "admin.relearn": lambda m: m.admin.relearn(),
     "admin.consolidate": lambda m: m.admin.consolidate(),

@@ -163,6 +163,16 @@ class Admin:
 
         return ingest.ingest(self._handle, budget_s=budget_s)
 
+    def captured(self, session: str) -> tuple[datetime, datetime] | None:
+        """
+        Return when hooks have captured the first and the last turn of a session, forgotten turns too.
+
+        None where they have captured nothing of it. Raises InvalidInput.
+        """
+        from yiku.flows.find import traces
+
+        return traces.captured(self._handle, session)
+
     def export(
         self,
         path: str | os.PathLike[str] | BinaryIO,

@@ -20,6 +20,7 @@ from yiku.flows.common.handle import Handle
 from yiku.flows.common.turn_texts import tokens, tool_tokens
 from yiku.flows.keep.record import ROLES
 from yiku.rules.finding import score
+from yiku.rules.sessions.agent_events import HOOK_ID
 from yiku.rules.text import analyze
 from yiku.store.api import Index
 from yiku.types import Turn, Turns
@@ -75,6 +76,14 @@ def search_traces(
         if len(found) >= limit:
             return found[:limit]
     return [*found, *_in_transcripts(handle, keyword, conditions)][:limit]
+
+
+def captured(handle: Handle, session: str) -> tuple[datetime, datetime] | None:
+    """Return when hooks have captured the first and the last turn of a session, forgotten turns too; None where they have not."""
+    conditions = Turns(session=checks.name(session, "session"), hidden=True)
+    turns = [*handle.store.turns(handle.reads(), conditions), *_in_transcripts(handle, None, conditions)]
+    said = [turn.said_at for turn in turns if (turn.external_id or "").startswith(HOOK_ID)]
+    return (min(said), max(said)) if said else None
 
 
 def _in_transcripts(handle: Handle, keyword: str | None, conditions: Turns) -> list[Turn]:

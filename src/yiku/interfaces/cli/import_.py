@@ -63,6 +63,7 @@ def import_(
     options = {"scope": as_, "everything": all_, "trust": trust, "dry_run": dry_run}
     with call.memory() as memory, _progress_bar(call, formats.size(found)) as consumed:
         done = [*run.each(memory, found, progress=consumed, **options)]  # type: ignore[arg-type]
+        waiting = memory.status().waiting.get("events to record", 0) if dry_run else 0
     total = _total(done)
     listed = [
         {
@@ -75,7 +76,12 @@ def import_(
         for one in done
     ]
     again = [*([name] if name else []), path or source, *(["--all"] if all_ else []), *(["--as", as_] if as_ else []), "--trust"]
-    lines = [*_summary(total, done, dry_run), *_format_unknown(found), *_format_lowered(call, total["lowered"], again)]
+    lines = [
+        *_summary(total, done, dry_run),
+        *_format_waiting(found, waiting),
+        *_format_unknown(found),
+        *_format_lowered(call, total["lowered"], again),
+    ]
     total |= {"unknown": [str(place) for place in found.unknown], "damaged": {str(place): why for place, why in found.damaged}}
     answer = {"source": name or " ".join(kinds), "dry_run": dry_run, "total": total, "files": listed}
     call.answer(answer, lines, wanted=bool(total["problems"] or found.damaged))
@@ -131,6 +137,13 @@ def _format_formats(done: Sequence[Done]) -> Iterator[str]:
         parts += [days[0] if len(days) == 1 else f"{days[0]} to {days[-1]}"] if days else []
         if parts:
             yield f"  {formats.FORMATS[name].title}: {', '.join(parts)}"
+
+
+def _format_waiting(found: formats.Found, waiting: int) -> Iterator[str]:
+    """Yield a line on what an import of sessions of an agent would record first."""
+    if waiting and any(format.agent for format, _ in found.files):
+        verb = "waits" if waiting == 1 else "wait"
+        yield f"  {terminal.plural(waiting, 'event')} of hooks {verb} to be recorded first: what they hold is not imported a second time"
 
 
 def _format_unknown(found: formats.Found) -> Iterator[str]:

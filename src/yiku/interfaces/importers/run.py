@@ -8,7 +8,7 @@ Import files of any known format into a memory, without results of its own tools
 Records are stored in batches under the ids that they have in their file, each at its own time. So a second run stores nothing, and one
 that was cut off goes on. Each turn and statement notes the format and the file that it comes from. Results of Yiku's own tools are left
 out, as the hooks do: memory does not learn from its own recall. Of a session that hooks have captured only what was said before and
-after comes in: the same words have other ids there.
+after comes in, also where that was forgotten: the same words have other ids there.
 """
 
 from __future__ import annotations
@@ -29,9 +29,7 @@ if TYPE_CHECKING:
 
 PROVENANCE = "imported"  # the entry of the metadata that names format and file
 CAPTURED = "captured by hooks"
-HOOK_ID = "hook:"  # how the external ids of captured turns begin
 BEFORE, AFTER = timedelta(seconds=10), timedelta(seconds=60)  # around what hooks captured: their clock is not the agent's
-CAPTURED_TURNS = 10_000  # of a session that are looked at
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +74,7 @@ def each(
 
     scope:    takes the place of the only scope of an export of Yiku; with `everything` all its scopes come in
     progress: called with how many bytes of a file were read
+    What waits in the inbox is recorded before a session of an agent is imported, but not in a dry run.
     Raises InvalidInput, Paused, StoreBusy, StorageFull; what was stored before stays.
     """
     for format, place in found.files:
@@ -86,6 +85,8 @@ def each(
                 place, format.name, module.take(memory, place, dry_run=dry_run, source=source, consumed=progress), None, None
             )
             continue
+        if format.agent and not dry_run:
+            memory.admin.ingest()
         renamed = {} if scope is None else {"scope": scope}
         records = module.read(place, consumed=progress, **renamed)
         report = memory.admin.import_(
@@ -111,9 +112,8 @@ class _Captured:
         if not isinstance(session, str) or at is None:
             return False
         if session not in self._times:
-            turns = self._memory.search_traces(session=session, limit=CAPTURED_TURNS)
-            said = [one.said_at for one in turns if (one.external_id or "").startswith(HOOK_ID)]
-            self._times[session] = (min(said) - BEFORE, max(said) + AFTER) if said else None
+            said = self._memory.admin.captured(session)
+            self._times[session] = (said[0] - BEFORE, said[1] + AFTER) if said else None
         times = self._times[session]
         return times is not None and times[0] <= at <= times[1]
 

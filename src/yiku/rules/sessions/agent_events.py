@@ -43,6 +43,7 @@ OUTPUTS = (
 SHOWING = ("search", "get", "add", "update", "list", "timeline", "traces", "learn", "learned", "recall", "context")
 OWN_TOOLS = lazy.compile(rf"(?i)(?:^|_|\.)yiku(?:_|\.|-)|(?:^|__|\.)memory_(?:{'|'.join(SHOWING)})$")
 NAME_CHARS = 200
+HOOK_ID = "hook:"  # how the external ids of captured turns begin
 LEFT_OUT = "recalled from memory, not recorded again"
 _CONTROL = lazy.compile(r"[\x00-\x1f\x7f]+")
 
@@ -106,7 +107,7 @@ def read(payload: object, *, hook: str, agent: str, id: str, said_at: datetime) 
     ]
     if not drafts:
         return Nothing("empty")
-    ids = [f"hook:{id}", *(f"hook:{id}:{place}" for place in range(1, len(drafts)))]
+    ids = [f"{HOOK_ID}{id}", *(f"{HOOK_ID}{id}:{place}" for place in range(1, len(drafts)))]
     return Turns(tuple({**draft, "external_id": external} for draft, external in zip(drafts, ids, strict=True)))
 
 
