@@ -18,7 +18,7 @@ PROMPT = {"session_id": "s1", "hook_event_name": "UserPromptSubmit", "prompt": "
 
 def run(home, event="prompt", payload=PROMPT, *more, cwd=None, **environment):
     """Run the hook as it is installed: without `site`, from any folder."""
-    given = payload if isinstance(payload, bytes) else json.dumps(payload, ensure_ascii=False).encode()
+    given = payload if isinstance(payload, bytes) else json.dumps(payload, ensure_ascii=False).encode(errors="backslashreplace")
     return subprocess.run(
         [sys.executable, "-E", "-P", "-S", str(LAUNCHER), event, "--agent", "claude-code", *more],
         input=given,

@@ -246,3 +246,11 @@ def test_odd_payloads_get_nothing_but_rules(known, payload):
         text = recalled.text(memory, "prompt", payload)
 
     assert "Oslo" not in text
+
+
+@pytest.mark.parametrize("odd", ["\ud83d", "\0", "里\udc00"])
+def test_a_prompt_with_a_character_that_cannot_be_stored_gets_its_memories(known, odd):
+    """Half an emoji, or a NUL."""
+    text = run_hook(known, session=f"s{odd}", prompt=f"On which port does the staging server listen? {odd}", cwd=f"/work/{odd}")
+
+    assert "tests first" in text and "4321" in text

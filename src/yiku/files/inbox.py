@@ -5,7 +5,7 @@ Read the queue of agent hook events: claim files, parse, quarantine; keep offset
     inbox/taken….jsonl        one that a reader has claimed: no hook appends to it any more
     inbox/mark                how far claimed files are recorded
     inbox/shown               which memories stand in the context of running sessions: ids alone
-    inbox/unreadable.jsonl    lines that are no events, or of which no turn could be made, kept for a person
+    inbox/unreadable.jsonl    lines that are no events, and events that could not be recorded as a whole, kept for a person
 
 Whoever reads holds locks/inbox.lock. A file is claimed by renaming it under its lock, so a hook either appends before that, or
 notices and opens the new file.
@@ -49,6 +49,13 @@ class Event(NamedTuple):
     payload: Any
     raw: bytes
     end: int
+
+
+class Aside(NamedTuple):
+    """How many lines were set aside: events that were refused, and lines that are none."""
+
+    events: int
+    broken: int
 
 
 class Broken(NamedTuple):
@@ -195,13 +202,13 @@ def set_aside(home: Home, raw: bytes) -> None:
         os.fsync(where)
 
 
-def unreadable(home: Home) -> int:
+def set_aside_lines(home: Home) -> Aside:
     """Count the lines that were set aside."""
     try:
-        with open(home.inbox / UNREADABLE, "rb") as file:
-            return sum(1 for line in file if line.strip())
+        found = [isinstance(item, Event) for item in events(home.inbox / UNREADABLE)]
     except OSError:
-        return 0
+        return Aside(0, 0)
+    return Aside(sum(found), len(found) - sum(found))
 
 
 # ------------------------------------------------------------------ what was brought into prompts

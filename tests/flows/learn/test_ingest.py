@@ -5,8 +5,8 @@ from canaries import has_number
 from hooking import capture
 
 from yiku import Memory
-from yiku.errors import Paused
-from yiku.files import inbox
+from yiku.errors import InvalidInput, Paused
+from yiku.files import inbox, inbox_append
 from yiku.flows.learn import ingest
 from yiku.rules.privacy import fence
 
@@ -181,4 +181,83 @@ def test_a_turn_that_cannot_be_stored_is_set_aside(memory, home):
     done = memory.admin.ingest()
 
     assert (2, 1) == (done.turns, done.unreadable)
-    assert 1 == inbox.unreadable(memory._handle.paths)
+    assert (1, 0) == inbox.set_aside_lines(memory._handle.paths)
+
+
+ODD = {"nested": [{"a\ud83d": "b\0"}], "number": float("nan")}
+
+
+@pytest.mark.parametrize("odd", ["cat\0/proc/self/cmdline\0", "cut \ud83d", "切断\udc00", ODD, [ODD, "x\0"]])
+def test_a_call_with_characters_that_cannot_be_stored_is_recorded_whole(memory, home, odd):
+    """A NUL or half an emoji, in its name, its input or its output, however deep: U+FFFD stands for it, and the rest is there."""
+    capture(
+        home, "tool", tool_name="Bash\0", tool_use_id="t1", tool_input={"command": odd, "x\0": "里"}, tool_response={"stdout": odd}
+    )
+    capture(home, "tool", tool_name="Write", tool_use_id="t2", tool_input=odd, tool_response=odd)
+    done = memory.admin.ingest()
+
+    assert (4, 0) == (done.turns, done.unreadable)
+    said = {turn.id: turn for turn in memory.search_traces()}.values()
+    calls = {call["id"]: call for turn in said for call in turn.tool_calls}
+    results = {result["tool_use_id"]: result["content"] for turn in said for result in turn.tool_results}
+    assert ("Bash�", "里") == (calls["t1"]["name"], calls["t1"]["input"]["x�"])
+    assert {"t1", "t2"} == {*calls} == {*results} and all("�" in text for text in results.values())
+
+
+def test_a_call_that_is_nested_too_deeply_is_recorded_as_its_text(memory, home):
+    """Deeper than a turn may be."""
+    deep = ["bottom"]
+    for _ in range(300):
+        deep = [deep]
+    capture(home, "tool", tool_name="Bash", tool_use_id="t1", tool_input={"deep": deep}, tool_response=[deep])
+    done = memory.admin.ingest()
+
+    assert (2, 0) == (done.turns, done.unreadable)
+    assert 2 == len(memory.search_traces("bottom"))
+
+
+@pytest.mark.parametrize(
+    "session", ["a\u2028b", "a\x85b", "a\u2029b", "a\x1cb", "x" * 500, "\0", "\ud800", "  ", "<private>x</private>"]
+)
+def test_no_session_id_keeps_what_comes_behind_it_from_being_recorded(memory, home, session):
+    """Each event is recorded, counted or set aside; the next ones are recorded."""
+    for hook in ("prompt", "compress", "end"):
+        capture(home, hook, session=session, prompt="Before. 之前。")
+    capture(home, "prompt", session="ok", prompt="After. 之后。")
+    done = memory.admin.ingest()
+
+    assert (4, 0) == (done.events, done.waiting)
+    assert "After. 之后。" in [turn.content for turn in memory.search_traces()]
+    assert not any(len(turn.session.splitlines()) > 1 for turn in memory.search_traces())
+
+
+def test_an_event_that_is_refused_is_set_aside_whatever_it_is(memory, home, monkeypatch):
+    """Not only a turn: also the compression or the end of a session. What comes behind it is recorded."""
+
+    def refuse(*_, **__):
+        raise InvalidInput("no")
+
+    monkeypatch.setattr(ingest.sessions, "compress_recorded", refuse)
+    monkeypatch.setattr(ingest.sessions, "end", refuse)
+    for hook in ("prompt", "compress", "end", "prompt"):
+        capture(home, hook, prompt="Said. 说。")
+    with monkeypatch.context() as patch:
+        patch.setattr(inbox_append.time, "time_ns", lambda: 10**24)
+        capture(home, "prompt", prompt="In a year that there is not.")
+    done = memory.admin.ingest()
+
+    assert (2, 3, 0) == (done.turns, done.unreadable, done.waiting)
+    assert (3, 0) == inbox.set_aside_lines(memory._handle.paths)
+
+
+def test_status_tells_events_that_were_refused_from_lines_that_are_none(memory, home):
+    """What may be the only copy of something is not to be deleted."""
+    inbox.set_aside(memory._handle.paths, b"torn")
+    (only,) = [line for line in memory.status().troubles if "unreadable.jsonl" in line]
+    assert "a line that is no event" in only and "delete" in only
+    capture(home, "prompt", prompt="x" * (65 << 20))
+    memory.admin.ingest()
+
+    no_event, refused = [line for line in memory.status().troubles if "unreadable.jsonl" in line]
+    assert "delete the line" in no_event
+    assert "an event that could not be recorded, or only in part" in refused and "delete" not in refused

@@ -123,9 +123,7 @@ def _troubles(handle: Handle, about: Mapping[str, Any], flagged: int) -> Iterato
         yield f"what was said is stored, but not in transcripts/ yet ({handle.copy_trouble})"
     if transcripts.lost(handle.paths):
         yield "transcripts/lost/ holds turns that the database does not know: yiku repair --rebuild brings them back"
-    if aside := inbox.unreadable(handle.paths):
-        what = "a line that is no event" if aside == 1 else f"{aside:,} lines that are no events"
-        yield f"inbox/unreadable.jsonl has {what}, or not as it was written: look at it, and delete the file"
+    yield from _set_aside(inbox.set_aside_lines(handle.paths))
     if why := background.trouble(handle, ingest.THREAD):
         yield f"what hooks capture waits in inbox/ ({why}): yiku ingest"
     if handle.settings.durability == "fast":
@@ -134,6 +132,17 @@ def _troubles(handle: Handle, about: Mapping[str, Any], flagged: int) -> Iterato
         yield f"no setting is read from {', '.join(strangers)}: docs/settings.md has the names"
     if flagged:
         yield f"{flagged} memories contradict each other: yiku review"
+
+
+def _set_aside(lines: inbox.Aside) -> Iterator[str]:
+    """Say what the inbox keeps for a person; an event that was refused may be the only copy of what was said."""
+    if lines.broken:
+        what = "a line that is no event" if lines.broken == 1 else f"{lines.broken:,} lines that are no events"
+        which = "the file" if not lines.events else "the line" if lines.broken == 1 else "the lines"
+        yield f"inbox/unreadable.jsonl has {what}, or not as it was written: look at it, and delete {which}"
+    if lines.events:
+        what = "an event" if lines.events == 1 else f"{lines.events:,} events"
+        yield f"inbox/unreadable.jsonl keeps {what} that could not be recorded, or only in part: it may be the only copy"
 
 
 def _needs_review(handle: Handle, candidates: int) -> Iterator[str]:

@@ -4,7 +4,7 @@
 The files of the inbox are claimed, and their events read in the order in which they happened, from where the mark says. Turns
 are stored in batches under ids made from their events, then the mark moves: what a killed process had recorded already is known
 the second time. An event that ends or compresses a session comes after the turns before it.
-A line that is no event, or of which no turn can be made, is set aside for a person. Nothing is recorded while memory is paused,
+A line that is no event, or an event that is refused, is set aside for a person. Nothing is recorded while memory is paused,
 and nothing of a folder that is switched off.
 """
 
@@ -149,6 +149,17 @@ def _timed(path: Path, start: int) -> Iterator[tuple[int, Path, Event | Broken]]
 
 def _take(run: _Run, event: Event) -> None:
     run.counts["events"] += 1
+    try:
+        _take_one(run, event)
+    except Paused:
+        raise
+    except KeptOut:
+        run.skipped[PRIVATE] += 1
+    except (ValueError, OverflowError, RecursionError):  # also InvalidInput; and a time that is none
+        _set_aside(run, event)
+
+
+def _take_one(run: _Run, event: Event) -> None:
     said_at = datetime.fromtimestamp(event.at_us / 1_000_000, UTC).astimezone(run.handle.now().tzinfo)
     match agent_events.read(event.payload, hook=event.hook, agent=event.agent, id=event.id, said_at=said_at):
         case Nothing(why):

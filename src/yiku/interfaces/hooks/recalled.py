@@ -12,9 +12,9 @@ import json
 from typing import Any
 
 from yiku.memory import Memory
+from yiku.rules.sessions import agent_events
 from yiku.types import Context
 
-NAME_CHARS = 200
 LOST = ("compact", "clear", "startup")  # sources of a start behind which nothing of an earlier context is left
 NAMES = {"start": "SessionStart", "prompt": "UserPromptSubmit"}  # where the payload names no event of its own
 
@@ -34,13 +34,13 @@ def printed_and_shown(memory: Memory, event: str, payload: bytes, *, count: bool
         memory.prompts.compressed(session)
     if event not in NAMES:
         return "", None
-    prompt = _text(given.get("prompt")) if event == "prompt" else ""
-    project = _text(given.get("cwd")).rstrip("/").rpartition("/")[2].strip()[:NAME_CHARS]
+    prompt = agent_events.text(given.get("prompt")) if event == "prompt" else ""
+    project = agent_events.project_of(given.get("cwd"))
     restarted = event == "start" and given.get("source") in LOST
-    found = memory.prompts.inject(session, prompt or None, project=project or None, restarted=restarted, count=count)
+    found = memory.prompts.inject(session, prompt or None, project=project, restarted=restarted, count=count)
     if not found.text:
         return "", None
-    name = _text(given.get("hook_event_name")) or NAMES[event]
+    name = agent_events.text(given.get("hook_event_name")) or NAMES[event]
     return json.dumps({"hookSpecificOutput": {"hookEventName": name, "additionalContext": found.text}}), found
 
 
@@ -59,8 +59,4 @@ def _object(payload: bytes) -> dict[str, Any] | None:
 
 
 def _session(given: dict[str, Any]) -> str:
-    return " ".join(_text(given.get("session_id")).split())[:NAME_CHARS] or "default"
-
-
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else ""
+    return agent_events.name(given.get("session_id")) or "default"

@@ -19,6 +19,7 @@ and is cut out when the turn is recorded. Results of Yiku's own tools are left o
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -45,7 +46,9 @@ OWN_TOOLS = lazy.compile(rf"(?i)(?:^|_|\.)yiku(?:_|\.|-)|(?:^|__|\.)memory_(?:{'
 NAME_CHARS = 200
 HOOK_ID = "hook:"  # how the external ids of captured turns begin
 LEFT_OUT = "recalled from memory, not recorded again"
-_CONTROL = lazy.compile(r"[\x00-\x1f\x7f]+")
+LEVELS = 24  # of what a tool is given and gives; what is deeper is kept as its JSON text
+_CONTROL = lazy.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
+_UNSTORABLE = lazy.compile("[\0\ud800-\udfff]")
 
 
 class Turns(NamedTuple):
@@ -79,7 +82,8 @@ def read(payload: object, *, hook: str, agent: str, id: str, said_at: datetime) 
     """Read one event. `id` is unique, and the external ids of its turns are made from it."""
     if not isinstance(payload, Mapping):
         return Nothing("no event")
-    session = _name(payload.get("session_id")) or agent
+    agent = name(agent) or "agent"
+    session = name(payload.get("session_id")) or agent
     match hook:
         case "compress":
             return Compression(session)
@@ -93,11 +97,11 @@ def read(payload: object, *, hook: str, agent: str, id: str, said_at: datetime) 
     match hook:
         case "prompt" | "delegate":
             by_agent = {"origin": "assistant"} if hook == "delegate" else {}
-            turns = [{"role": "user", **by_agent, "content": without_injected(_text(payload.get("prompt")))}]
+            turns = [{"role": "user", **by_agent, "content": without_injected(text(payload.get("prompt")))}]
         case "reply":
-            turns = [{"role": "assistant", "content": next((text for name in REPLIES if (text := _text(payload.get(name)))), "")}]
+            turns = [{"role": "assistant", "content": next(filter(None, (text(payload.get(key)) for key in REPLIES)), "")}]
         case "compressed":
-            turns = [{"role": "system", "origin": "assistant", "content": _text(payload.get("compact_summary"))}]
+            turns = [{"role": "system", "origin": "assistant", "content": text(payload.get("compact_summary"))}]
         case "tool":
             turns = _tool(payload, id)
         case _:
@@ -113,13 +117,13 @@ def read(payload: object, *, hook: str, agent: str, id: str, said_at: datetime) 
 
 def _tool(payload: Mapping[str, Any], id: str) -> list[dict[str, Any]]:
     """A call of a tool and its result."""
-    name = _text(payload.get("tool_name")) or "?"
-    call = _name(payload.get("tool_use_id") or payload.get("call_id")) or f"call-{id}"
-    given = payload.get("tool_input")
-    calls = [{"id": call, "name": name, "input": given if isinstance(given, Mapping) else {"input": given}}]
-    response = payload.get("tool_response", payload.get("tool_output"))
+    tool = text(payload.get("tool_name")) or "?"
+    call = name(payload.get("tool_use_id") or payload.get("call_id")) or f"call-{id}"
+    given = _storable(payload.get("tool_input"))
+    calls = [{"id": call, "name": tool, "input": given if isinstance(given, Mapping) else {"input": given}}]
+    response = _storable(payload.get("tool_response", payload.get("tool_output")))
     failed = isinstance(response, Mapping) and bool(response.get("is_error") or response.get("isError") or response.get("error"))
-    result = {"tool_use_id": call, "content": LEFT_OUT if OWN_TOOLS.search(name) else output(response), "is_error": failed}
+    result = {"tool_use_id": call, "content": LEFT_OUT if OWN_TOOLS.search(tool) else output(response), "is_error": failed}
     return [
         {"role": "assistant", "content": "", "tool_calls": calls},
         {"role": "tool", "content": "", "tool_results": [result]},
@@ -154,23 +158,38 @@ def without_injected(text: str, names: Sequence[str] = INJECTED) -> str:
 
 
 def _metadata(payload: Mapping[str, Any], hook: str) -> dict[str, Any]:
-    found = {name: text[:1_000] for name in ("cwd", "model", "turn_id") if (text := _text(payload.get(name)))}
+    found = {key: said[:1_000] for key in ("cwd", "model", "turn_id") if (said := text(payload.get(key)))}
     return {**found, **({"summary": True} if hook == "compressed" else {})}
 
 
-def _text(value: object) -> str:
-    """A text, or the texts of a list of parts, without characters that cannot be stored."""
+def text(value: object) -> str:
+    """Return a text, or the texts of a list of parts, without characters that cannot be stored."""
     if isinstance(value, list):
         parts = (part.get("text") if isinstance(part, Mapping) else part for part in value)
         value = "\n".join(part for part in parts if isinstance(part, str))
-    return re.sub("[\0\ud800-\udfff]", "\ufffd", value) if isinstance(value, str) else ""
+    return _UNSTORABLE.sub("\ufffd", value) if isinstance(value, str) else ""
 
 
-def _name(value: object) -> str | None:
-    text = _CONTROL.sub(" ", _text(value)).strip()
-    return text[:NAME_CHARS].strip() or None
+def name(value: object) -> str | None:
+    """Return a text as a name: one line, without control characters, of bounded length; None for nothing."""
+    return _CONTROL.sub(" ", text(value)).strip()[:NAME_CHARS].strip() or None
+
+
+def _storable(value: Any, levels: int = LEVELS) -> Any:
+    """Return a JSON value that a turn can hold: U+FFFD for each character that cannot be stored, and a text for what is too deep."""
+    if isinstance(value, str):
+        return _UNSTORABLE.sub("\ufffd", value)
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    if not isinstance(value, (Mapping, list)):
+        return value
+    if not levels:
+        return _UNSTORABLE.sub("\ufffd", json.dumps(value, ensure_ascii=False))
+    if isinstance(value, list):
+        return [_storable(item, levels - 1) for item in value]
+    return {text(key): _storable(item, levels - 1) for key, item in value.items()}
 
 
 def project_of(cwd: object) -> str | None:
     """The last part of the working folder; the full path is in the metadata."""
-    return _name(re.split(r"[/\\]", cwd.rstrip("/\\"))[-1]) if isinstance(cwd, str) else None
+    return name(re.split(r"[/\\]", cwd.rstrip("/\\"))[-1]) if isinstance(cwd, str) else None
