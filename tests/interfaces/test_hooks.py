@@ -58,7 +58,8 @@ def test_the_hook_loads_little_of_the_standard_library_and_nothing_else(home):
         "capture.main(['prompt'])\n"
         "print(*sorted(sys.modules))"
     )
-    done = subprocess.run([sys.executable, "-E", "-P", "-S", "-c", code], input=b"{}", capture_output=True, check=True,
+    done = subprocess.run([sys.executable, "-E", "-P", "-S", "-c", code], capture_output=True, check=True,
+                          input='{"session_id": "s", "cwd": "/tmp/工作", "prompt": "x"}'.encode(),
                           env={"YIKU_HOME": str(home)})  # fmt: skip
     loaded = done.stdout.decode().split()
 
@@ -169,12 +170,15 @@ def test_nothing_is_captured_in_a_folder_that_is_off(home, tmp_path, switch):
         case "environment":
             environment["YIKU_PRIVATE_FOLDERS"] = f"/nowhere, {tmp_path}/work"
     assert silent(hook(home, "prompt", PROMPT, cwd=inside, **environment))
-    if switch in ("setting", "environment"):  # the agent says where it works, too
-        hook(home, "prompt", {**PROMPT, "cwd": str(inside)}, cwd=tmp_path, **environment)
+    elsewhere = {**PROMPT, "tool_input": {"cwd": str(tmp_path)}, "cwd": str(inside)}  # the agent says where it works, too
+    for given in (elsewhere, json.dumps(elsewhere).encode(), json.dumps({"cwd": f"{inside}/"}, indent=2).encode()):
+        assert silent(hook(home, "prompt", given, cwd=tmp_path, **environment))
     assert [] == captured(home)
 
     hook(home, "prompt", PROMPT, cwd=tmp_path, **environment)
-    assert 1 == len(captured(home))
+    hook(home, "tool", {"tool_input": {"cwd": str(inside)}, "cwd": str(tmp_path)}, cwd=tmp_path, **environment)  # only spoken of
+    hook(home, "prompt", {"prompt": f'{{"cwd": "{inside}"}}', "cwd": f"{tmp_path}/gone\0"}, cwd=tmp_path, **environment)
+    assert 3 == len(captured(home))
 
 
 # ------------------------------------------------------------------ the file

@@ -180,10 +180,7 @@ def is_paused(home: str) -> bool:
 def is_switched_off(home: str, payload: bytes) -> bool:
     """Tell whether the agent works in a folder that is kept out: by `.yiku-off`, or by the setting `private_folders`."""
     folders = _private_folders(home)
-    here = [os.getcwd()]
-    if folders or os.path.lexists(f"{here[0]}/{SWITCH}"):
-        here += _folders_in(payload)
-    for path in map(os.path.realpath, here):
+    for path in map(os.path.realpath, {os.getcwd(), *_folders_in(payload)}):
         above = path
         while True:
             if os.path.lexists(os.path.join(above, SWITCH)) or above in folders:
@@ -212,13 +209,21 @@ def _private_folders(home: str) -> set[str]:
 
 
 def _folders_in(payload: bytes) -> list[str]:
-    import json
-
-    try:
-        event = json.loads(payload)
-    except ValueError:
+    """The folder that an event names; JSON, which takes long to load, is only read where the bytes leave a doubt."""
+    before, key, rest = payload.partition(b'"cwd"')
+    if not key:
         return []
-    folder = event.get("cwd") if isinstance(event, dict) else None
+    colon, _, rest = rest.partition(b'"')
+    plain, _, rest = rest.partition(b'"')
+    folder: object = os.fsdecode(plain)
+    if colon.strip() != b":" or b"\\" in plain or before.endswith(b"\\") or key in rest:
+        import json
+
+        try:
+            event = json.loads(payload)
+        except (ValueError, RecursionError):
+            return []
+        folder = event.get("cwd") if isinstance(event, dict) else None
     return [folder] if isinstance(folder, str) and folder.startswith("/") and "\0" not in folder else []
 
 
