@@ -224,3 +224,136 @@ def test_the_plugin_of_opencode_is_a_program(person):
     text = Path(person / ".config" / "opencode" / "plugin" / "yiku.js").read_text()
 
     assert "/* COMMANDS */" not in text and "prompt --agent opencode" in text
+
+
+FOREIGN = [
+    '[mcp_servers.yiku]\ncommand = "node"\nargs = ["/opt/other/server.js"]\nenv = { TOKEN = "secret" }\n',
+    '["mcp_servers"."yiku"]\ncommand = "node"\n',
+    '[mcp_servers]\nyiku = { command = "node" }\n',
+    '[mcp_servers.yiku]\nurl = "https://example.org/mcp"\n[mcp_servers.yiku.env]\nA = "b"\n',
+    'note = """\n[mcp_servers.yiku]\ncommand = "yiku"\n"""\n',
+]
+
+
+@pytest.mark.parametrize("foreign", FOREIGN[:4])
+def test_codexs_server_of_somebody_else_with_our_name_is_neither_replaced_nor_removed(person, foreign):
+    """However it is written: an installation names it and changes nothing, an uninstallation leaves it."""
+    (config := person / ".codex" / "config.toml").parent.mkdir()
+    config.write_text(f'model = "x"\n\n{foreign}\n# my projects\n[projects."/x"]\ntrust_level = "trusted"\n')
+    before = tree(person)
+    wanted = Installation(install.agent("codex"))
+    with pytest.raises(InvalidInput, match="another MCP server named yiku"):
+        carried_out(wanted)
+    install.carry_out(install.plan_removal(wanted), keep_backup=False)
+
+    assert before == tree(person)
+
+
+def test_what_only_looks_like_our_table_is_text(person):
+    """In a text of several lines."""
+    (config := person / ".codex" / "config.toml").parent.mkdir()
+    config.write_text(FOREIGN[4])
+    carried_out(wanted := Installation(install.agent("codex")))
+    assert config.read_text().startswith(FOREIGN[4]) and "yiku" in tomllib.loads(config.read_text())["mcp_servers"]
+    install.carry_out(install.plan_removal(wanted), keep_backup=False)
+
+    assert FOREIGN[4] == config.read_text()
+
+
+@pytest.mark.parametrize(
+    "behind", ["\n# my projects: do not touch\n# 别动\n[projects]\n", "# a last note\n", "\n\n# one\n\n# two", ""]
+)
+def test_comments_behind_our_table_stay(person, behind):
+    """Codex wrote the table anew, without our marks, and before what is somebody else's."""
+    (config := person / ".codex" / "config.toml").parent.mkdir()
+    carried_out(wanted := Installation(install.agent("codex")))
+    ours = config.read_text().replace(config_files.BEGIN + "\n", "").replace(config_files.END + "\n", "")
+    config.write_text(f'model = "x"\n\n{ours}env = {{ A = "b" }}\ntimes = [\n  1, # of it\n]\n{behind}')
+    install.carry_out(install.plan_removal(wanted), keep_backup=False)
+
+    assert f'model = "x"\n{behind}' == config.read_text()
+
+
+@pytest.mark.parametrize("cut", ["\\ud83d", "\\udc00 切断", "\\\\ud83d is text"])
+def test_half_an_emoji_in_a_configuration_stays_as_it_is(person, cut):
+    """JSON may hold one, UTF-8 may not: it is written as JSON writes it, and the file can be read afterwards."""
+    (person / ".claude.json").write_text(f'{{"history": [{{"display": "look 看 {cut}"}}]}}')
+    given = json.loads((person / ".claude.json").read_text())
+    carried_out(wanted := Installation(install.agent("claude-code")))
+
+    text = (person / ".claude.json").read_bytes().decode()
+    assert f"look 看 {cut}" in text and {**given, "mcpServers": json.loads(text)["mcpServers"]} == json.loads(text)
+    assert [] == [change for change in install.plan(wanted) if change.changes]
+    (person / ".claude.json.before-yiku").unlink()
+    install.carry_out(install.plan_removal(wanted), keep_backup=False)
+    assert given == json.loads((person / ".claude.json").read_bytes().decode())
+
+
+@pytest.mark.parametrize("args", [5, "mcp", None, {"a": 1}, [5, None]])
+def test_an_entry_of_an_odd_form_is_somebody_elses(person, args):
+    """It is named, and nothing is changed."""
+    (person / ".claude.json").write_text(json.dumps({"mcpServers": {"yiku": {"command": "x", "args": args}}}))
+    wanted, before = Installation(install.agent("claude-code")), tree(person)
+    with pytest.raises(InvalidInput, match="another MCP server named yiku"):
+        carried_out(wanted)
+    install.carry_out(install.plan_removal(wanted), keep_backup=False)
+
+    assert before == tree(person)
+
+
+@pytest.mark.parametrize("name", [*AGENTS])
+def test_what_was_added_to_our_entries_and_behind_our_hooks_stays(person, name):
+    """A second installation changes nothing then; one for another home changes the command alone."""
+    wanted = Installation(install.agent(name))
+    carried_out(wanted)
+    for file in wanted.agent.files("user", person):
+        if file.form == "toml":
+            file.path.write_text(file.path.read_text().replace("\nargs", '\nenv = { YIKU_LANGUAGE = "zh" } # mine\nargs'))
+        elif file.form == "json":
+            config = json.loads(file.path.read_text())
+            if "server" in file.holds:
+                config[wanted.agent.servers]["yiku"]["env"] = {"YIKU_LANGUAGE": "zh"}
+            for groups in config.get("hooks", {}).values():
+                groups.append({"hooks": [{"type": "command", "command": "say done"}]})
+            file.path.write_text(json.dumps(config))
+    before = tree(person)
+    carried_out(wanted)
+    assert before == tree(person)
+
+    carried_out(Installation(install.agent(name), home="/家\\"))
+    changed = "".join(content.decode() for path, content in tree(person).items() if not path.endswith(config_files.BACKUP))
+    assert "YIKU_LANGUAGE" in changed and "/家\\\\" in changed
+    assert ("say done" in changed) == any(
+        "hooks" in file.holds and file.form == "json" for file in wanted.agent.files("user", person)
+    )
+
+
+def test_what_codex_adds_between_our_marks_stays(person):
+    """It writes a new table before the last comment of the file, which is our mark."""
+    (config := person / ".codex" / "config.toml").parent.mkdir()
+    carried_out(wanted := Installation(install.agent("codex")))
+    config.write_text(
+        config.read_text().replace(config_files.END, f'\n[projects."/x"]\ntrust_level = "trusted"\n{config_files.END}')
+    )
+    install.carry_out(install.plan_removal(wanted), keep_backup=False)
+
+    assert '\n[projects."/x"]\ntrust_level = "trusted"\n' == config.read_text()
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        'mcp_servers.yiku.command = "yiku"\nmcp_servers.yiku.args = ["mcp"]\n',
+        '[mcp_servers]\nyiku = { command = "yiku", args = ["mcp"] }\n',
+    ],
+)
+def test_our_server_written_in_a_way_that_cannot_be_changed_is_left(person, written):
+    """A typed error that names file and table; nothing is changed."""
+    (config := person / ".codex" / "config.toml").parent.mkdir()
+    config.write_text(written)
+    wanted, before = Installation(install.agent("codex"), home="/h"), tree(person)
+    for plan in (install.plan, install.plan_removal):
+        with pytest.raises(UnreadableConfig, match=r"config\.toml: mcp_servers is written"):
+            install.carry_out(plan(wanted), keep_backup=True)
+
+    assert before == tree(person)

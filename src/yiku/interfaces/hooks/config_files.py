@@ -2,9 +2,9 @@
 Edit configuration files of other programs (JSON, TOML): add or remove our entries and keep everything else.
 
 JSON is read and written again, in the order and with the indentation it had. TOML is changed as text: our table is appended
-between two marks, so that comments and layout stay. A file that cannot be read, or that could not be read afterwards, is never
-written. Before the first change a copy is kept beside it, `NAME.before-yiku`, which an uninstallation puts back where nothing
-else has changed since.
+between two marks, so that comments and layout stay. What a change leaves is read and compared with what it should say. A file
+that cannot be read, or that would say anything else afterwards, is never written. Before the first change a copy is kept beside
+it, `NAME.before-yiku`, which an uninstallation puts back where nothing else has changed since.
 """
 
 from __future__ import annotations
@@ -26,8 +26,13 @@ from yiku.files.vault import SMALL_BYTES, as_store_error, flush_folder, open_fol
 BACKUP = ".before-yiku"
 BEGIN, END = "# >>> yiku: added by `yiku install`", "# <<< yiku"
 MOST_BYTES = 64 * SMALL_BYTES  # Claude Code keeps its history in the same file
-_BLOCK = re.compile(rf"\n?^{re.escape(BEGIN)}$.*?^{re.escape(END)}$\n?", re.MULTILINE | re.DOTALL)
-_TABLE = re.compile(r"\n?^\[mcp_servers\.yiku(?:\.[^\]]*)?\][ \t]*\n(?:(?!\[).*\n?)*", re.MULTILINE)
+SERVERS, SERVER = "mcp_servers", "yiku"  # the table of Codex, and our name in it
+_BLANK = r"[ \t]*(?:#.*)?\n"  # or a comment: behind the last key it belongs to what follows
+_BEGIN = re.compile(rf"(?:(?<=\n)\n)?^{re.escape(BEGIN)}$\n?", re.MULTILINE)
+_END = re.compile(rf"^{re.escape(END)}$\n?", re.MULTILINE)
+_TABLE = re.compile(
+    rf"(?:(?<=\n)\n)?^\[{SERVERS}\.{SERVER}(?:\.[^\]\n]*)?\]{_BLANK}(?:(?:{_BLANK})*(?!\[|[ \t]*(?:#|$)).+(?:\n|\Z))*", re.MULTILINE
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +84,9 @@ def write_json(value: Mapping[str, Any], like: bytes | None) -> bytes:
     found = re.search(r"^\{\s*?\n([ \t]+)", text)
     indent = found[1] if found else "  "
     end = "\n" if not text or text.endswith("\n") else ""
-    return (json.dumps(value, indent=indent, ensure_ascii=False) + end).encode("utf-8", "surrogatepass")
+    return (json.dumps(value, indent=indent, ensure_ascii=False) + end).encode(
+        "utf-8", "backslashreplace"
+    )  # half an emoji is written as JSON does
 
 
 def parse_toml(path: Path, content: bytes | None) -> dict[str, Any]:
@@ -90,16 +97,58 @@ def parse_toml(path: Path, content: bytes | None) -> dict[str, Any]:
         raise UnreadableConfig(f"{path} is not TOML: {error}") from error
 
 
-def without_block(content: bytes) -> bytes:
-    """A TOML text without our table, whoever has written it anew since."""
-    return _TABLE.sub("", _BLOCK.sub("", content.decode("utf-8"))).encode()
+def server(said: Mapping[str, Any]) -> Any:
+    """The entry under our name in what a TOML file says; None where there is none."""
+    servers = said.get(SERVERS)
+    return servers.get(SERVER) if isinstance(servers, dict) else None
 
 
-def with_block(content: bytes, lines: list[str]) -> bytes:
-    """A TOML text with our table at its end."""
+def without_table(path: Path, content: bytes) -> bytes:
+    """A TOML text without our table, whoever has written it anew since. Raises UnreadableConfig where it cannot be cut out."""
     text = content.decode("utf-8")
+    head, tail = (text[: begin.start()], text[begin.end() :]) if (begin := _BEGIN.search(text)) else ("", text)
+    left = head + _END.sub("", _TABLE.sub("", tail))
+    return _checked(path, left, _with_server(parse_toml(path, content), None))
+
+
+def with_table(path: Path, content: bytes, values: Mapping[str, str | list[str]]) -> bytes:
+    """
+    A TOML text with these values in our table: at its end, or in their lines where it is there already.
+
+    Raises UnreadableConfig where that would change anything else.
+    """
+    text, said = content.decode("utf-8"), parse_toml(path, content)
+    there = server(said)
+    wanted = _with_server(said, {**(there or {}), **values})
+    if wanted == said:
+        return content
+    lines = {key: f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in values.items()}
+    if there is not None and (table := _TABLE.search(text, max(0, text.find(BEGIN)))):
+        changed = table[0]
+        for key, line in lines.items():
+            changed = re.sub(rf"^[ \t]*{key}[ \t]*=.*$", line.replace("\\", r"\\"), changed, count=1, flags=re.MULTILINE)
+        return _checked(path, text[: table.start()] + changed + text[table.end() :], wanted)
     gap = "" if not text else "\n" if text.endswith("\n") else "\n\n"
-    return (text + gap + "\n".join([BEGIN, *lines, END]) + "\n").encode()
+    block = "\n".join([BEGIN, f"[{SERVERS}.{SERVER}]", *lines.values(), END])
+    return _checked(path, f"{text}{gap}{block}\n", wanted)
+
+
+def _with_server(said: Mapping[str, Any], entry: Mapping[str, Any] | None) -> dict[str, Any]:
+    """What a configuration says with another entry under our name, or with none; without a table of servers where it is empty."""
+    servers = said.get(SERVERS)
+    kept = {key: one for key, one in servers.items() if key != SERVER} if isinstance(servers, dict) else {}
+    kept |= {} if entry is None else {SERVER: entry}
+    return {**{key: one for key, one in said.items() if key != SERVERS}, **({SERVERS: kept} if kept else {})}
+
+
+def _checked(path: Path, text: str, wanted: Mapping[str, Any]) -> bytes:
+    """Return a TOML text that says what it should. Raises UnreadableConfig."""
+    content = text.encode()
+    with contextlib.suppress(UnreadableConfig):
+        said = parse_toml(path, content)
+        if _with_server(said, server(said)) == wanted:
+            return content
+    raise UnreadableConfig(f"{path}: {SERVERS} is written in a way in which one server cannot be changed by itself")
 
 
 # ------------------------------------------------------------------ on the disk

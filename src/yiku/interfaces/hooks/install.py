@@ -25,9 +25,9 @@ from yiku.files.vault import content_of, write_atomically
 from yiku.interfaces import hooks
 from yiku.interfaces.hooks import config_files
 from yiku.interfaces.hooks.agents import AGENTS, Agent, ConfigFile, Where
-from yiku.interfaces.hooks.config_files import FileChange
+from yiku.interfaces.hooks.config_files import SERVER, FileChange
 
-SERVER, MANIFEST = "yiku", "agents.json"
+MANIFEST = "agents.json"
 _OURS = re.compile(r"yiku/interfaces/hooks/__main__\.py|(?:^|[\s/'\"])yiku(?:['\"])? hook ")
 
 
@@ -95,45 +95,43 @@ def _changed(file: ConfigFile, wanted: Installation) -> FileChange:
         case "plugin":
             return FileChange(file.path, before, _plugin(wanted).encode())
         case "toml":
-            config_files.parse_toml(file.path, before)
-            bare = config_files.without_block(before or b"")
-            _refuse_other_server(file.path, config_files.parse_toml(file.path, bare).get("mcp_servers"))
+            _refuse_other_server(file.path, config_files.parse_toml(file.path, before).get(config_files.SERVERS))
             command, *arguments = wanted.server()
-            lines = [f"[mcp_servers.{SERVER}]", f"command = {json.dumps(command)}", f"args = {json.dumps(arguments)}"]
-            after = config_files.with_block(bare, lines)
-            if before is not None and config_files.with_block(config_files.without_block(before), lines) == before:
-                after = before
-            config_files.parse_toml(file.path, after)
-            return FileChange(file.path, before, after)
+            return FileChange(
+                file.path, before, config_files.with_table(file.path, before or b"", {"command": command, "args": arguments})
+            )
         case "json":
-            given = config_files.parse_json(file.path, before)
-            config = _without_ours(file, wanted.agent, given)
+            config = given = config_files.parse_json(file.path, before)
             if "server" in file.holds:
-                servers = _object(file.path, config, wanted.agent.servers)
+                servers = _object(file.path, given, wanted.agent.servers)
                 _refuse_other_server(file.path, servers)
-                config = {**config, wanted.agent.servers: {**servers, SERVER: _server_entry(wanted)}}
+                entry = _server_entry(wanted, servers.get(SERVER, {}))
+                config = {**config, wanted.agent.servers: {**servers, SERVER: entry}}
             if "hooks" in file.holds:
-                config = {**config, "hooks": _with_hooks(file.path, _object(file.path, config, "hooks"), wanted)}
+                config = {**config, "hooks": _with_hooks(file.path, _object(file.path, given, "hooks"), wanted)}
             return FileChange(file.path, before, before if config == given else config_files.write_json(config, before))
 
 
-def _server_entry(wanted: Installation) -> dict[str, Any]:
+def _server_entry(wanted: Installation, there: Mapping[str, Any]) -> dict[str, Any]:
+    """Our server, with what somebody has added to its entry since (`env`, `enabled`)."""
     command, *arguments = wanted.server()
     if wanted.agent.name == "opencode":
-        return {"type": "local", "command": [command, *arguments], "enabled": True}
+        return {"type": "local", "enabled": True, **there, "command": [command, *arguments]}
     kind = {"type": "stdio"} if wanted.agent.name == "claude-code" else {}
-    return {**kind, "command": command, "args": arguments}
+    return {**kind, **there, "command": command, "args": arguments}
 
 
 def _with_hooks(path: Path, config: Mapping[str, Any], wanted: Installation) -> dict[str, Any]:
-    found = dict(config)
+    found = _foreign_hooks(config)
     for event, ours in wanted.agent.events.items():
         groups = found.get(event, [])
         if not isinstance(groups, list):
             raise UnreadableConfig(f"{path}: hooks.{event} is not a list")
         name = {"name": SERVER} if wanted.agent.name == "gemini-cli" else {}
         entry = {**name, "type": "command", "command": wanted.hook(ours), "timeout": wanted.agent.timeout}
-        found[event] = [*groups, {**({"matcher": "*"} if ours == "tool" else {}), "hooks": [entry]}]
+        group = {**({"matcher": "*"} if ours == "tool" else {}), "hooks": [entry]}
+        there = config.get(event, [])
+        found[event] = there if [one for one in there if one not in groups] == [group] else [*groups, group]
     return found
 
 
@@ -152,7 +150,7 @@ def _object(path: Path, config: Mapping[str, Any], key: str) -> dict[str, Any]:
 
 def _refuse_other_server(path: Path, servers: Any) -> None:
     """Refuse to replace a server of somebody else's that has our name."""
-    if isinstance(servers, dict) and SERVER in servers:
+    if isinstance(servers, dict) and SERVER in servers and not _is_ours(servers[SERVER]):
         raise InvalidInput(f"{path} has another MCP server named {SERVER}: rename or remove it")
 
 
@@ -164,7 +162,8 @@ def _is_ours(entry: Any) -> bool:
     if not isinstance(entry, dict):
         return False
     command = entry.get("command")
-    words = [*command] if isinstance(command, list) else [command, *(entry.get("args") or [])]
+    arguments = entry.get("args")
+    words = command if isinstance(command, list) else [command, *(arguments if isinstance(arguments, list) else [])]
     texts = [word for word in words if isinstance(word, str)]
     return "mcp" in texts and bool(texts) and (Path(texts[0]).name == "yiku" or texts[1:3] == ["-m", "yiku"])
 
@@ -175,14 +174,19 @@ def _without_ours(file: ConfigFile, agent: Agent, config: Mapping[str, Any]) -> 
     if "server" in file.holds and isinstance(servers := left.get(agent.servers), dict) and _is_ours(servers.get(SERVER)):
         left = _put(left, agent.servers, {name: entry for name, entry in servers.items() if name != SERVER})
     if "hooks" in file.holds and isinstance(found := left.get("hooks"), dict):
-        cleaned = {event: _foreign(groups) for event, groups in found.items()}
-        kept = {event: groups for event, groups in cleaned.items() if groups or not found[event]}
+        kept = _foreign_hooks(found)
         left = left if kept == found else _put(left, "hooks", kept)
     return left
 
 
 def _put(config: Mapping[str, Any], key: str, value: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value if name == key else entry for name, entry in config.items() if name != key or value}
+
+
+def _foreign_hooks(found: Mapping[str, Any]) -> dict[str, Any]:
+    """The hooks of others, without events that are empty since."""
+    cleaned = {event: _foreign(groups) for event, groups in found.items()}
+    return {event: groups for event, groups in cleaned.items() if groups or not found[event]}
 
 
 def _foreign(groups: Any) -> Any:
@@ -211,8 +215,9 @@ def _removed(file: ConfigFile, agent: Agent, before: bytes) -> bytes | None:
         case "plugin":
             return None
         case "toml":
-            config_files.parse_toml(file.path, before)
-            after = config_files.without_block(before)
+            if not _is_ours(config_files.server(config_files.parse_toml(file.path, before))):
+                return before
+            after = config_files.without_table(file.path, before)
             same = backup is not None and config_files.parse_toml(file.path, backup) == config_files.parse_toml(file.path, after)
             return backup if same else after if after.strip() else None
         case "json":
