@@ -10,7 +10,21 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from yiku.errors import ReadOnly
-from yiku.types import Attachment, Context, Episode, Excerpt, Hit, Kind, KindName, LearnReport, Note, Outcome, SemanticMemory, Turn
+from yiku.types import (
+    Attachment,
+    Context,
+    Episode,
+    Excerpt,
+    Forgotten,
+    Hit,
+    Kind,
+    KindName,
+    LearnReport,
+    Note,
+    Outcome,
+    SemanticMemory,
+    Turn,
+)
 
 if TYPE_CHECKING:
     from yiku.flows.common.handle import Handle
@@ -67,6 +81,16 @@ class Agent:
 
         details = {name: value for name, value in {"tags": tags, "metadata": metadata}.items() if value is not None}
         return propose.amend(self._handle, id, text, details, evidence=evidence)
+
+    def forget(self, id: str) -> Forgotten:
+        """
+        Forget a memory or turn on an agent's word. What the agent states of it afterwards waits as a candidate.
+
+        Raises NotFound, Ambiguous.
+        """
+        from yiku.flows.learn import propose
+
+        return propose.withdraw(self._handle, id)
 
     def token(self) -> str:
         """

@@ -310,6 +310,21 @@ def test_a_memory_is_corrected_and_forgotten(memory, tools):
     assert "Bergen" in tools.call("memory_search", {"query": "is the office in Bergen?"}).text
 
 
+def test_a_tool_says_what_was_stored_and_what_was_not(memory, tools):
+    """Stored again after a tool deleted it; not stored where a person rejected it, with the way back."""
+    first = tools.call("memory_add", {"text": "The build needs GCC 13."})
+    tools.call("memory_delete", {"id": first.data["id"]})
+    again = tools.call("memory_add", {"text": "The build needs GCC 13."})
+    found = tools.call("memory_search", {"query": "Which GCC does the build need?"})
+    memory.reject(again.data["id"])
+    refused = tools.call("memory_add", {"text": "The build needs GCC 13."})
+
+    assert ("new", "candidate") == (again.data["outcome"], again.data["state"])
+    assert [again.data["id"]] == [item["id"] for item in found.data["items"]]
+    assert "refused" == refused.data["outcome"]
+    assert f"`yiku restore {again.data['id'][-8:]}`" in refused.text
+
+
 def test_lists_are_read_page_by_page(memory, tools):
     """Offsets lead through all memories, each once."""
     for number in range(45):

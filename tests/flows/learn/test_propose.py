@@ -82,6 +82,94 @@ def test_one_statement_is_one_candidate(memory):
         memory.agent.propose("<private>The office is in Tromsø.</private>")
 
 
+BUILD, HOUSE = "The build needs GCC 13.", "构建需要GCC13。"
+
+
+@pytest.mark.parametrize("text", [BUILD, HOUSE])
+def test_what_the_agent_forgot_it_may_state_again(memory, text):
+    """An agent that takes back its own statement does not close memory to it: stated again, it waits again."""
+    first = memory.agent.propose(text).memory
+    memory.agent.forget(first.id)
+    again = memory.agent.propose(text)
+
+    assert ("new", State.CANDIDATE) == (again.kind, again.memory.state)
+    assert [again.memory.id] == [hit.id for hit in memory.agent.unconfirmed(text)]
+    assert ("confirmed", again.memory.id) == ((once_more := memory.agent.propose(text)).kind, once_more.memory.id)
+
+
+@pytest.mark.parametrize("text", [BUILD, HOUSE])
+@pytest.mark.parametrize(("verb", "what"), [("reject", "rejected"), ("forget", "forgotten")])
+def test_what_a_person_took_out_stays_out(memory, text, verb, what):
+    """What somebody rejected or forgot is not stored on an agent's word, and the answer says so, and how it comes back."""
+    first = memory.agent.propose(text).memory
+    getattr(memory, verb)(first.id)
+    again = memory.agent.propose(text)
+
+    assert ("refused", f"{what} on 2026-03-01 09:00; `yiku restore {first.id[-8:]}` brings it back") == (again.kind, again.why)
+    assert [] == memory.get_all()
+    memory.restore(first.id)
+    assert first.id == memory.agent.propose(text).memory.id
+
+
+@pytest.mark.parametrize(
+    ("before", "after"), [("I live in Bergen.", "I live in Oslo."), ("我住在北京。", "我住在上海。")], ids=["en", "zh"]
+)
+def test_what_was_replaced_waits_when_it_is_stated_again(memory, before, after):
+    """That it was so once does not make it known: it waits beside what holds now."""
+    memory.remember(before)
+    memory.remember(after)
+    again = memory.agent.propose(before)
+
+    assert ("new", State.CANDIDATE) == (again.kind, again.memory.state)
+    assert [after] == [one.content for one in memory.get_all(where={"state": "active"}) if one.superseded_by is None]
+
+
+def test_what_expired_waits_when_it_is_stated_again(memory, clock):
+    """What is over is found by nobody, so it is not known either."""
+    memory.remember("The guest code is 4711.", expires_at="2026-03-02")
+    clock.advance(days=3)
+
+    assert ("new", State.CANDIDATE) == ((again := memory.agent.propose("The guest code is 4711.")).kind, again.memory.state)
+
+
+def test_a_confirmed_candidate_is_known_by_what_it_became(memory):
+    """Of several with the same words the answer names the one that holds."""
+    waits = memory.agent.propose(BUILD).memory
+    holds = memory.confirm(waits.id).memory
+
+    assert ("confirmed", holds.id) == ((again := memory.agent.propose(BUILD)).kind, again.memory.id)
+
+
+@pytest.mark.parametrize("text", ["I prefer dark roast coffee.", "我喜欢深烘焙的咖啡。"], ids=["en", "zh"])
+@pytest.mark.parametrize("learned", [True, False])
+def test_words_from_before_they_were_forgotten_make_nothing_the_users(memory, clock, text, learned):
+    """A turn from before supports no statement that was forgotten since; said once more it does."""
+    memory.record_turn("user", text, session="s1")
+    memory.record_turn("user", text, session="s2")
+    told = memory.remember(text).memory if learned else memory.agent.propose(text).memory
+    clock.advance(minutes=5)
+    memory.agent.forget(told.id)
+    clock.advance(minutes=5)
+    waits = memory.agent.propose(text).memory
+    clock.advance(minutes=5)
+    memory.record_turn("user", text, session="s3")
+    known = memory.agent.propose(text).memory
+
+    assert (State.CANDIDATE, Origin.ASSISTANT) == (waits.state, waits.origin)
+    assert (State.ACTIVE, Origin.USER) == (known.state, known.origin)
+
+
+def test_words_that_were_taken_back_are_no_support(memory, clock):
+    """What the user took back at once is not stored on the strength of the turn that said it."""
+    memory.record_turn("user", "I live in Tromsø.", session="s1")
+    clock.advance(minutes=1)
+    memory.record_turn("user", "Just kidding.", session="s1")
+    clock.advance(minutes=1)
+    done = memory.agent.propose("I live in Tromsø.")
+
+    assert ("refused", True) == (done.kind, done.why.startswith("taken back on 2026-03-01 09:01"))
+
+
 def test_a_correction_of_the_users_word_waits(memory):
     """An agent alone changes nothing that the user said; with a turn of theirs it does, and the old one stays as history."""
     told = memory.remember("The staging server listens on port 8123.").memory

@@ -18,11 +18,11 @@ from yiku.errors import InvalidInput, KeptOut, NotFound
 from yiku.flows.common import checks, lookup, pause, tombstones, turn_texts
 from yiku.flows.common.handle import Handle, retry_if_stale
 from yiku.flows.common.intake import clean
+from yiku.flows.keep import candidates
 from yiku.flows.keep.forget import clear_flags
 from yiku.flows.keep.retract import retract_last, retracted
 from yiku.rules.deciding import conflict, retention, retract, slots
 from yiku.rules.deciding.slots import index_tokens
-from yiku.rules.learning.reread import OUTGROWN
 from yiku.rules.lexicon import lists
 from yiku.rules.privacy import private
 from yiku.rules.statements import keys
@@ -109,7 +109,7 @@ def remember(
             return refused
         receipt = Receipt(idempotency_key, digest, {}) if idempotency_key else None
         if new.state is State.CANDIDATE:
-            return _as_candidate(handle, new, Expect(erasure=erasure), dry_run=dry_run)
+            return candidates.store(handle, new, Expect(erasure=erasure), dry_run=dry_run)
         confirms = how.confirms if how else None
         if keyed is not None:
             statement, expect, decision = keyed(handle, new, text, details, dated)
@@ -160,21 +160,6 @@ def _as_learned(
         expect = replace(expect, rows={**expect.rows, how.confirms.n: how.confirms.changed})
         decision = replace(decision, updates=(*decision.updates, (how.confirms, CONFIRMED)))
     return expect, decision
-
-
-def _as_candidate(handle: Handle, new: SemanticMemory, expect: Expect, *, dry_run: bool) -> Outcome:
-    """
-    Store a statement as a candidate, compared with nothing, unless its words exist in any state.
-
-    What went only because the rules did not learn it any more may come again.
-    """
-    same = [row for row in handle.store.memories(handle.own(), Memories(hash=new.content_hash)) if row.reason != OUTGROWN]
-    if same:
-        return Confirmed(memory=handle.store.with_details(same[:1])[0])
-    if dry_run:
-        return New(memory=new)
-    done = handle.store.apply(handle.writes(), [AddMemory(new, index_tokens(new))], handle.cause("learn"), expect)
-    return New(memory=handle.store.version(handle.writes(), new.id), operation=done.transaction)
 
 
 def _updating(

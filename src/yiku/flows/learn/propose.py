@@ -18,6 +18,7 @@ from yiku.errors import InvalidInput, NotFound
 from yiku.flows.common import checks
 from yiku.flows.common.handle import Handle
 from yiku.flows.common.lookup import find_memory
+from yiku.flows.keep import candidates
 from yiku.flows.keep.forget import forget
 from yiku.flows.keep.remember import remember
 from yiku.flows.keep.update import update
@@ -32,7 +33,23 @@ from yiku.rules.privacy import fence
 from yiku.rules.text import analyze
 from yiku.rules.text.analyze import fold
 from yiku.rules.text.sentences import split
-from yiku.types import Confirmed, Draft, How, Kind, Origin, Outcome, Refused, Replaced, SemanticMemory, Standing, State, Turn, Turns
+from yiku.types import (
+    Confirmed,
+    Draft,
+    Forgotten,
+    How,
+    Kind,
+    Memories,
+    Origin,
+    Outcome,
+    Refused,
+    Replaced,
+    SemanticMemory,
+    Standing,
+    State,
+    Turn,
+    Turns,
+)
 
 METHOD = "agent"
 LOOKED_AT = 40  # turns that share most words with the statement, of which the user's are read
@@ -68,7 +85,7 @@ def propose(
         how = How(method=METHOD, state=State.CANDIDATE)
         return remember(handle, stated, given, idempotency_key=idempotency_key, how=how)  # type: ignore[arg-type]
     draft, turn = found
-    known = _known(handle, turn, draft)
+    known = next((memory for memory in _learned(handle, turn, draft) if memory.live), None)
     if known is not None:
         return Confirmed(memory=known)
     given = {**details_of(handle, turn, draft, candidate=False), **details}
@@ -91,8 +108,13 @@ def amend(handle: Handle, id: str, text: str | None, details: Mapping[str, Any],
     waits = memory.state is State.CANDIDATE
     done = propose(handle, text, {"kind": memory.kind, **details}, evidence=evidence, replaces=None if waits else memory)
     if waits and not isinstance(done, Refused) and done.memory.line != memory.line:
-        forget(handle, memory.id, reason=f"amended: {done.memory.id}")
+        forget(handle, memory.id, reason=f"{candidates.AMENDED}: {done.memory.id}")
     return done
+
+
+def withdraw(handle: Handle, id: str) -> Forgotten:
+    """Forget an item on an agent's word; see Agent.forget."""
+    return forget(handle, id, reason=candidates.BY_AGENT)
 
 
 def _is_respelled(memory: SemanticMemory, text: str) -> bool:
@@ -100,12 +122,20 @@ def _is_respelled(memory: SemanticMemory, text: str) -> bool:
     return text != memory.content and text_hash(text, None) == text_hash(memory.content, None)
 
 
-def _known(handle: Handle, turn: Turn, draft: Draft) -> SemanticMemory | None:
+def _learned(handle: Handle, turn: Turn, draft: Draft) -> list[SemanticMemory]:
     """Return what was learned from this turn before in these words, or in this slot."""
-    for memory in known_of(handle, handle.writes(), turn):
-        if memory.live and (fold(memory.content) == fold(draft.text) or (draft.slot and memory.slot == draft.slot.key)):
-            return memory
-    return None
+    return [
+        memory
+        for memory in known_of(handle, handle.writes(), turn)
+        if fold(memory.content) == fold(draft.text) or (draft.slot and memory.slot == draft.slot.key)
+    ]
+
+
+def _taken_out_since(handle: Handle, turn: Turn, draft: Draft) -> bool:
+    """Whether what a turn says was forgotten or taken back after it said so, and does not hold again."""
+    same = handle.store.memories(handle.own(), Memories(hash=text_hash(draft.text, draft.slot)))
+    rows = [*_learned(handle, turn, draft), *same]
+    return not any(row.live for row in rows) and any(candidates.taken_out(row) and row.updated_at >= turn.said_at for row in rows)
 
 
 def _said_by_user(handle: Handle, text: str, kind: Kind, quote: str | None) -> tuple[Draft, Turn] | None:
@@ -114,7 +144,8 @@ def _said_by_user(handle: Handle, text: str, kind: Kind, quote: str | None) -> t
         for evidence in [quote] if quote is not None else _sentences(turn.content):
             item = {"type": kind.value, "content": text, "evidence": evidence}
             for found in extraction.drafts([item], [turn], names=handle.settings.names)[0]:
-                if found.own_words and _stated_plainly(handle, found.draft, evidence, turn):
+                plain = found.own_words and _stated_plainly(handle, found.draft, evidence, turn)
+                if plain and not _taken_out_since(handle, turn, found.draft):
                     return found.draft, turn
     return None
 

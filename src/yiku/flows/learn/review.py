@@ -16,6 +16,7 @@ from yiku.errors import InvalidInput
 from yiku.flows.common import checks
 from yiku.flows.common.handle import Handle, retry_if_stale
 from yiku.flows.common.lookup import find_memory
+from yiku.flows.keep.candidates import REJECTED
 from yiku.flows.keep.forget import forget
 from yiku.flows.keep.remember import remember
 from yiku.rules.deciding.slots import index_tokens
@@ -32,8 +33,6 @@ from yiku.types import (
     ToReview,
     UpdateMemory,
 )
-
-REJECTED = "rejected"
 
 
 def review(handle: Handle, *, limit: int = 50) -> list[ToReview]:

@@ -218,7 +218,7 @@ def _changed(call: Call, done: Outcome, phrases: str | None = None, *, proposed:
 def delete(call: Call) -> Answer:
     """Forget a memory or a message."""
     item = call.memory.agent.get(call.given["id"])
-    call.memory.forget(item.id)
+    call.memory.agent.forget(item.id)
     line = call.phrases["outcome"]["forgotten"]
     return Answer(line, {"outcome": "forgotten", "id": item.id, "notes": [line]})
 
