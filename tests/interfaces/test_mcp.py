@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import select
 import subprocess
 import sys
 from collections.abc import Awaitable, Callable
@@ -112,6 +113,60 @@ def test_nothing_but_the_protocol_is_on_stdout(home):
     assert [1, 2] == [answer["id"] for answer in answers]
     assert (b"", 0) == (rest, code)
     assert "made a new home" in output
+
+
+def asks(query):
+    """A request to search, as a line of JSON, with a query that is JSON already."""
+    return f'{{"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {{"name": "memory_search", "arguments": {query}}}}}'
+
+
+HALF = "\\ud83d"  # of an emoji, as a program writes it that cuts texts at a number of UTF-16 units
+HARD = {  # lines that a parser of JSON may refuse, with the id of the answer and what it says
+    "half of an emoji": (asks(f'{{"query": "rocket {HALF}"}}'), 2, "query has half of a character"),
+    "half of an emoji as a name": (asks(f'{{"query": "x", "a{HALF}": 1}}'), 2, "there is no argument a"),
+    "half of an emoji in an object": (
+        asks(f'{{"text": "x", "metadata": {{"a": ["b{HALF}"]}}}}').replace("memory_search", "memory_add"), 2, "metadata has half"),
+    "half of an emoji in a prompt": (
+        f'{{"jsonrpc": "2.0", "id": 2, "method": "prompts/get", "params": {{"name": "recall", "arguments": {{"topic": "a{HALF}"}}}}}}',
+        2, "Search my memory"),
+    "half of an emoji as a tool": (asks('{"query": "x"}').replace("memory_search", HALF), 2, ""),
+    "half of an emoji as a method": (f'{{"jsonrpc": "2.0", "id": 2, "method": "a{HALF}"}}', 2, ""),
+    "half of an emoji as id": (f'{{"jsonrpc": "2.0", "id": "{HALF}", "method": "ping"}}', "\ufffd", "result"),
+    "5,000 digits": (asks(f'{{"query": "x", "limit": 1{"0" * 5_000}}}'), 2, "limit"),
+    "300 levels": (asks(f'{{"query": {"[" * 300}{"]" * 300}}}'), 2, "query"),
+    "900 levels": (asks(f'{{"text": "x", "metadata": {{"a": {"[" * 900}{"]" * 900}}}}}').replace("search", "add"), 2, ""),
+    "3,000 levels": (asks(f'{{"query": "}}\\"{{", "limit": {"[" * 3_000}{"]" * 3_000}}}'), 2, "nested too deep"),
+    "3,000 levels before the id": (
+        f'{{"params": {"[" * 3_000}"]"{"]" * 3_000}, "jsonrpc": "2.0", "id": "seven", "method": "ping"}}', "seven", "nested"),
+    "no JSON": ("hello", None, "JSON"),
+    "half of a line": (asks('{"query": "x"}')[:-3], None, "JSON"),
+    "no request": ('{"jsonrpc": "2.0", "id": 2}', 2, "JSON-RPC"),
+    "a batch": (f"[{asks('{}')}]", None, "JSON-RPC"),
+    "nothing": ("[]", None, "JSON-RPC"),
+}  # fmt: skip
+
+
+def test_every_line_has_an_answer(memory, home):
+    """A client waits for the answer to each request: none is left out since a parser refused the line, and the next one works."""
+    memory.remember("The rocket starts in May.")
+    with subprocess.Popen(
+        [YIKU, "mcp"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env={**os.environ, "YIKU_HOME": str(home)}
+    ) as running:
+
+        def answer(line):
+            running.stdin.write(f"{line}\n\n".encode())
+            running.stdin.flush()
+            return json.loads(running.stdout.readline()) if select.select([running.stdout], [], [], 30)[0] else {}
+
+        answer(json.dumps(INITIALIZE))
+        got = {name: answer(line) for name, (line, _, _) in HARD.items()}
+        found = answer(asks('{"query": "when does the 🚀 rocket start?"}'))
+        running.stdin.close()
+
+        assert (b"", 0) == (running.stdout.read(), running.wait())
+    assert {name: id for name, (_, id, _) in HARD.items()} == {name: one.get("id") for name, one in got.items()}
+    assert [] == [name for name, (_, _, says) in HARD.items() if says not in json.dumps(got[name])]
+    assert "in May" in found["result"]["content"][0]["text"]
 
 
 # ------------------------------------------------------------------ what it answers

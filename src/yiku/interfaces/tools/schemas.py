@@ -7,6 +7,7 @@ A schema holds only what every host understands: one type a property, no referen
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
@@ -15,6 +16,7 @@ from yiku.errors import InvalidInput
 from yiku.interfaces.tools import texts
 from yiku.interfaces.tools.table import STATEMENT, Argument, Tool
 
+_HALF = re.compile("[\ud800-\udfff]")  # of a character that is two in UTF-16, as a program cuts it that counts in those
 _JSON = {"strings": "array", "statements": "array"}
 _TYPES: Mapping[str, tuple[type, ...]] = {
     "string": (str,),
@@ -120,7 +122,9 @@ def checked(tool: Tool, given: object, language: str) -> dict[str, Any]:
     if not isinstance(given, Mapping):
         raise InvalidInput(phrases["argument_type"].format("arguments", _WORDS[language]["object"]))
     known = {one.name: one for one in tool.arguments}
-    wrong = [phrases["argument_unknown"].format(str(name)[:40], ", ".join(known)) for name in given if name not in known]
+    wrong = [
+        phrases["argument_unknown"].format(without_halves(str(name)[:40]), ", ".join(known)) for name in given if name not in known
+    ]
     values: dict[str, Any] = {}
     for name, one in known.items():
         value = given.get(name)
@@ -141,6 +145,8 @@ def checked(tool: Tool, given: object, language: str) -> dict[str, Any]:
 
 def _fault(one: Argument, value: Any, phrases: Mapping[str, str], words: Mapping[str, str]) -> str | None:
     """Return what is wrong with an argument, if anything is."""
+    if _has_half(value):
+        return phrases["argument_half"].format(one.name)
     number = one.type in ("integer", "number")
     if number and isinstance(value, float) and math.isfinite(value) and (one.type == "number" or value.is_integer()):
         pass  # JSON has one kind of number: some hosts write 5.0
@@ -164,6 +170,26 @@ def _fault_in_list(one: Argument, value: Sequence[Any], phrases: Mapping[str, st
     if len(value) > one.most:
         return phrases["argument_entries"].format(one.name, int(one.most))
     return None
+
+
+def without_halves(text: str) -> str:
+    """Return a text with a mark for each half of a character, so that it can be written."""
+    return _HALF.sub("\N{REPLACEMENT CHARACTER}", text)
+
+
+def _has_half(value: Any) -> bool:
+    """Tell whether there is half of a character anywhere in a value."""
+    rest = [value]
+    while rest:
+        match rest.pop():
+            case str() as text:
+                if _HALF.search(text):
+                    return True
+            case Mapping() as members:
+                rest += [*members, *members.values()]
+            case list() | tuple() as entries:
+                rest += entries
+    return False
 
 
 def _is_time(text: str) -> bool:
