@@ -325,6 +325,26 @@ def test_a_tool_says_what_was_stored_and_what_was_not(memory, tools):
     assert f"`yiku restore {again.data['id'][-8:]}`" in refused.text
 
 
+@pytest.mark.parametrize("language", texts.LANGUAGES)
+def test_a_correction_of_what_waits_is_not_called_one_that_waits(memory, language):
+    """A candidate takes its correction at once; only the correction of something known leaves that as it is."""
+    tools, phrases = Tools(memory, language=language), texts.every(language)
+    known = memory.remember("The office is in Bergen.").memory
+    waits = tools.call("memory_add", {"text": "The build needs GCC 12."}).data["id"]
+    tagged = tools.call("memory_update", {"id": waits, "tags": ["build"]})
+    corrected = tools.call("memory_update", {"id": waits, "text": "The build needs GCC 13."})
+    respelled = tools.call("memory_update", {"id": corrected.data["id"], "text": "The build needs gcc 13."})
+    proposed = tools.call("memory_update", {"id": known.id, "text": "The office is in Oslo."})
+
+    assert (waits, "updated", [phrases["outcome"]["updated"]]) == (tagged.data["id"], tagged.data["outcome"], tagged.data["notes"])
+    for answer in (corrected, respelled):
+        assert ("replaced", "candidate", [phrases["note"]["corrected"]]) == tuple(
+            map(answer.data.get, ("outcome", "state", "notes"))
+        )
+        assert 1 == answer.text.count("GCC") + answer.text.count("gcc")
+    assert [phrases["note"]["proposed"]] == proposed.data["notes"]
+
+
 def test_lists_are_read_page_by_page(memory, tools):
     """Offsets lead through all memories, each once."""
     for number in range(45):

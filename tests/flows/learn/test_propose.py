@@ -209,6 +209,29 @@ def test_an_agent_corrects_the_spelling(memory, before, after):
     assert () == memory.admin.check().problems
 
 
+@pytest.mark.parametrize("said", [None, "By the way, the deploy branch is release-8."])
+def test_a_correction_keeps_what_was_noted(memory, said):
+    """Tags and metadata go over to the new words, whether they replace the old ones or wait; what is given takes their place."""
+    told = memory.remember("The deploy branch is release-7.", tags=["deploy"], metadata={"repo": "x"}, importance=0.9).memory
+    if said:
+        memory.record_turn("user", said, session="s1")
+    done = memory.agent.amend(told.id, "The deploy branch is release-8.", metadata={"repo": "y"}).memory
+    new = memory.get(done.id)
+
+    assert (State.ACTIVE if said else State.CANDIDATE) is new.state
+    assert (("deploy",), {"repo": "y"}, 0.9) == (new.tags, new.metadata, new.importance)
+
+
+def test_a_corrected_candidate_keeps_what_was_noted(memory):
+    """Tags, metadata and the end of a candidate go over to the one that takes its place, and the outcome names both."""
+    first = memory.agent.propose("门禁密码是4711。", tags=["门"], metadata={"楼": 3}, expires_at="2027-01-01").memory
+    done = memory.agent.amend(first.id, "门禁密码是4712。")
+    new = memory.get(done.memory.id)
+
+    assert ("replaced", first.id, State.ARCHIVED) == (done.kind, done.replaced.id, memory.get(first.id).state)
+    assert (("门",), {"楼": 3}, first.expires_at) == (new.tags, new.metadata, new.expires_at)
+
+
 def test_tags_and_metadata_change_in_place(memory):
     """What is noted about a memory changes without a new version; nothing else can be set."""
     told = memory.remember("The office is in Bergen.", tags=["work"]).memory

@@ -58,6 +58,7 @@ READ_CHARS = 4_000  # of each of them
 READ_SENTENCES = 40  # of each of them
 QUOTE_CHARS = 600
 GIVEN = frozenset("kind tags metadata expires_at importance".split())
+INHERITED = ("kind", "tags", "metadata", "importance")  # by a correction; that of a candidate also its end
 
 
 def propose(
@@ -88,7 +89,9 @@ def propose(
     known = next((memory for memory in _learned(handle, turn, draft) if memory.live), None)
     if known is not None:
         return Confirmed(memory=known)
-    given = {**details_of(handle, turn, draft, candidate=False), **details}
+    read = details_of(handle, turn, draft, candidate=False)
+    noted = {**checks.metadata(details.get("metadata") or {}, "metadata"), **(read.get("metadata") or {})}
+    given = {**read, **details, "metadata": noted}
     how = How(method=METHOD, quote=draft.quote, replaces=replaces.n if replaces else None)
     return remember(handle, draft.text, given, idempotency_key=idempotency_key, how=how)  # type: ignore[arg-type]
 
@@ -106,10 +109,13 @@ def amend(handle: Handle, id: str, text: str | None, details: Mapping[str, Any],
         new = update(handle, memory.id, text, details, keep_provenance=True)
         return Confirmed(memory=new) if new.id == memory.id else Replaced(memory=new, replaced=memory)
     waits = memory.state is State.CANDIDATE
-    done = propose(handle, text, {"kind": memory.kind, **details}, evidence=evidence, replaces=None if waits else memory)
-    if waits and not isinstance(done, Refused) and done.memory.line != memory.line:
-        forget(handle, memory.id, reason=f"{candidates.AMENDED}: {done.memory.id}")
-    return done
+    memory = handle.store.with_details([memory])[0]
+    inherited = {name: getattr(memory, name) for name in (*INHERITED, *(["expires_at"] if waits else [])) if getattr(memory, name)}
+    done = propose(handle, text, inherited | dict(details), evidence=evidence, replaces=None if waits else memory)
+    if not waits or isinstance(done, Refused) or done.memory.line == memory.line:
+        return done
+    forget(handle, memory.id, reason=f"{candidates.AMENDED}: {done.memory.id}")
+    return done if done.kind in ("replaced", "flagged") else Replaced(memory=done.memory, replaced=memory, operation=done.operation)
 
 
 def withdraw(handle: Handle, id: str) -> Forgotten:

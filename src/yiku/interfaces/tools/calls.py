@@ -205,11 +205,13 @@ def _changed(call: Call, done: Outcome, phrases: str | None = None, *, proposed:
     if isinstance(done, Refused):
         line = outcomes["refused"].format(done.why)
         return Answer(line, {"outcome": done.kind, "notes": [line]})
-    waits = memory.state is State.CANDIDATE
-    notes = [outcomes[phrases or done.kind]]
-    if waits:
-        notes = [call.note("proposed" if proposed and done.kind == "new" else "unconfirmed")]
-    others = done.others if isinstance(done, Flagged) else (done.replaced,) if isinstance(done, Replaced) else ()
+    waits, others = memory.state is State.CANDIDATE, tuple[SemanticMemory, ...]()
+    if waits and phrases is None:
+        note = "corrected" if isinstance(done, Replaced) else "proposed" if proposed and done.kind == "new" else "unconfirmed"
+        notes = [call.note(note)]
+    else:
+        notes = [outcomes[phrases or done.kind]]
+        others = done.others if isinstance(done, Flagged) else (done.replaced,) if isinstance(done, Replaced) else ()
     text = call.memory.agent.quote([*map(_listed, (memory, *others))], max_tokens=ROOM_TOKENS).text
     data = {"outcome": phrases or done.kind, "id": memory.id, "state": memory.state.value, "text": text, "notes": notes}
     return Answer("\n".join([*notes, text]), data)
