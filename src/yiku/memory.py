@@ -21,7 +21,7 @@ from yiku.agent import Agent
 from yiku.files import mounts
 from yiku.flows.common import checks, tombstones
 from yiku.flows.common.handle import Handle, local_time
-from yiku.flows.find import browse, context, recall, traces
+from yiku.flows.find import browse, context, recall, timeline, traces
 from yiku.flows.keep import feedback, forget, record, remember, transcripts, update, upsert
 from yiku.flows.learn import at_once
 from yiku.notes import Notes
@@ -509,11 +509,11 @@ class Memory:
         limit: int = 50,
     ) -> list[SemanticMemory | Turn]:
         """
-        Return turns and memories in the order said: a window, or around one of them.
+        Return turns and memories in the order said: a window, or around one of them; around an episode, from its first turn on.
 
         Raises InvalidInput, InvalidFilter, NotFound.
         """
-        return browse.timeline(self._handle, around=around, since=since, until=until, where=where, limit=limit)
+        return timeline.timeline(self._handle, around=around, since=since, until=until, where=where, limit=limit)
 
     # -------------------------------------------------------------- the home
 

@@ -216,6 +216,10 @@ def _common_conditions(
         yield f"{alias}.said_at >= ?", (EVER,)
     if select.until is not None:
         yield f"{alias}.said_at < ?", (micros(select.until),)
+    for sign, place in ((">", select.said_after), ("<", select.said_before)):
+        if place is not None:
+            row = f"({alias}.said_at, {alias}.{'place' if alias == 'm' else 'position'}, {alias}.n)"
+            yield f"{row} {sign} (?, ?, ?)", (micros(place[0]), *place[1:])
 
 
 def journal(

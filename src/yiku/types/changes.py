@@ -480,6 +480,8 @@ class Memories:
     where: Filter | None = None
     since: datetime | None = None
     until: datetime | None = None
+    said_after: tuple[datetime, int, int] | None = None  # time, place and number: only what comes behind these in the order "said"
+    said_before: tuple[datetime, int, int] | None = None
     order: Literal["n", "said", "confirmed", "updated"] = "n"
     newest_first: bool = False
     limit: int | None = None
@@ -501,6 +503,10 @@ class Turns:
     blob: str | None = None  # whose content, or a tool's result, lies in this blob
     since: datetime | None = None
     until: datetime | None = None
+    said_after: tuple[datetime, int, int] | None = (
+        None  # time, position and number: only what comes behind these in the order "said"
+    )
+    said_before: tuple[datetime, int, int] | None = None
     hidden: bool = False  # also those that left recall
     where: Filter | None = None
     beyond: int | None = None  # a position in the session: only what stands behind it

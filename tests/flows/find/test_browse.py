@@ -339,6 +339,49 @@ def test_what_lies_around_a_turn(memory, limit):
     assert [turn.id for turn in turns[first : first + limit]] == around
 
 
+@pytest.mark.parametrize("at", [0, 3, 15, 29])
+@pytest.mark.parametrize("limit", [1, 2, 7, 20])
+def test_what_lies_around_one_of_many_said_at_one_time(memory, at, limit):
+    """An import may give all of a session one time: what is around a turn is found, not the first of them."""
+    turns = [memory.record_turn("user", f"第{i}句", session="s", said_at="2026-02-02") for i in range(30)]
+    around = [item.id for item in memory.timeline(around=turns[at].id, limit=limit)]
+    first = max(0, at - limit // 2)
+
+    assert [turn.id for turn in turns[first : first + limit]] == around
+
+
+@pytest.mark.parametrize("limit", [1, 2, 5, 6])
+def test_what_lies_around_a_memory_of_one_time(memory, limit):
+    """A memory stands behind the turn that it was learned from, whatever is said at the same time."""
+    said = ["I like tea.", "I like plums.", "I live in Oslo.", "I like maps.", "I like rain."]
+    for text in said:
+        memory.record_turn("user", text, session="s", said_at="2026-02-02")
+    both = [text for text in said for _ in range(2)]
+    city = next(item for item in memory.get_all() if "Oslo" in item.content)
+    around = memory.timeline(around=city.id, limit=limit)
+    first = 5 - limit // 2
+
+    assert both[first : first + limit] == texts(around)
+    assert city.id in [item.id for item in around]
+    assert both == texts(memory.timeline(since="2026-02-01"))
+
+
+def test_a_timeline_of_an_episode(memory, clock):
+    """Its id leads to what was said in it, from the first turn on, and an attachment's to its turn."""
+    memory.record_turn("user", "Good morning.", session="s0")
+    said = []
+    for text in ("Please fix the parser of the importer.", "The parser is fixed.", "Thanks, that works."):
+        clock.advance(minutes=1)
+        said.append(memory.record_turn("user" if text[0] != "T" else "assistant", text, session="s1"))
+    file = memory.sessions.attach("https://example.org/log.txt", session="s1", turn=said[1].id)
+    episode = memory.sessions.end("s1").episode
+    clock.advance(minutes=1)
+    memory.record_turn("user", "Good night.", session="s2")
+
+    assert [turn.id for turn in said] == [item.id for item in memory.timeline(around=episode.id[-8:]) if isinstance(item, Turn)]
+    assert said[1].id in [item.id for item in memory.timeline(around=file.id, limit=2)]
+
+
 def test_what_was_forgotten_is_not_on_the_timeline(memory):
     """Forgotten turns and memories are left out."""
     for item in (memory.record_turn("user", "早"), memory.remember("香蕉").memory):

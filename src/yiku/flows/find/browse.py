@@ -1,5 +1,5 @@
 """
-Get and list memories and turns: by id, filter, entity, relation, version or time.
+Get and list memories and turns: by id, filter, entity, relation or version.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from typing import Any, Literal
 from yiku.errors import NotFound
 from yiku.flows.common import checks
 from yiku.flows.common.handle import Handle
-from yiku.flows.common.lookup import find, find_any, find_memory, may_be_id
+from yiku.flows.common.lookup import find_any, find_memory, may_be_id
 from yiku.flows.find.as_of import recorded, visible
 from yiku.flows.find.recall import recall
 from yiku.flows.find.said_later import among, mark
 from yiku.rules.finding import said_later
 from yiku.rules.statements import keys
-from yiku.types import Filter, Memories, Note, SemanticMemory, State, Turn, Turns
+from yiku.types import Memories, Note, SemanticMemory, State, Turn
 
 SHOWN = (State.CANDIDATE, State.ACTIVE)
 
@@ -77,6 +77,24 @@ def get_all(
     then = visible(handle, rows, as_of, valid_at)
     page = handle.store.with_details(then[offset : offset + limit])
     return among(recorded(handle, page, as_of), then)  # once more, for what hangs on the rows
+
+
+def current(
+    handle: Handle, *, state: str | None = None, where: Mapping[str, Any] | None = None, limit: int = 100, offset: int = 0
+) -> list[SemanticMemory]:
+    """Return current, unexpired memories, newest first; see Agent.current."""
+    now = handle.now()
+    select = Memories(
+        states=SHOWN if state is None else (checks.enum_member(state, State, "state"),),
+        current=True,
+        unexpired_at=now,
+        where=checks.where(where, now=now),
+        order="said",
+        newest_first=True,
+        limit=checks.integer(limit, "limit"),
+        offset=checks.integer(offset, "offset", at_most=10**9),
+    )
+    return mark(handle, handle.store.with_details(handle.store.memories(handle.reads(), select)))
 
 
 def by_entity(handle: Handle, entity: str, *, limit: int = 100) -> list[SemanticMemory]:
@@ -151,42 +169,6 @@ def _resolve_text(handle: Handle, text: str, scopes: Sequence[int]) -> tuple[Sem
             ]
             return hit.item, outdated
     raise NotFound(f"there is no memory about {text[:80]!r}")
-
-
-def timeline(
-    handle: Handle,
-    *,
-    around: str | None = None,
-    since: datetime | str | None = None,
-    until: datetime | str | None = None,
-    where: Mapping[str, Any] | None = None,
-    limit: int = 50,
-) -> list[SemanticMemory | Turn]:
-    """Return turns and memories in the order they were said: a window, or around one of them."""
-    now = handle.now()
-    since, until = checks.optional_time(since, "since", now=now), checks.optional_time(until, "until", now=now)
-    limit, filter_ = checks.integer(limit, "limit"), checks.where(where, now=now)
-    scopes = handle.reads()
-    if around is not None:
-        centre = find(handle, around, scopes)
-        before = _turns_and_memories(handle, since, centre.said_at, filter_, limit // 2, newest_first=True)
-        after = _turns_and_memories(handle, centre.said_at, until, filter_, limit - len(before), newest_first=False)
-        return before[::-1] + after
-    newest = since is None and until is None
-    found = _turns_and_memories(handle, since, until, filter_, limit, newest_first=newest)
-    return found[::-1] if newest else found
-
-
-def _turns_and_memories(
-    handle: Handle, since: datetime | None, until: datetime | None, filter_: Filter | None, limit: int, *, newest_first: bool
-) -> list[SemanticMemory | Turn]:
-    window: dict[str, Any] = {"since": since, "until": until, "where": filter_, "order": "said", "limit": limit}
-    scopes = handle.reads()
-    turns = handle.store.turns(scopes, Turns(newest_first=newest_first, **window))
-    memories = handle.store.memories(scopes, Memories(newest_first=newest_first, states=SHOWN, **window))
-    both: list[SemanticMemory | Turn] = [*turns, *memories]
-    both.sort(key=lambda item: (item.said_at, item.n), reverse=newest_first)
-    return both[:limit]
 
 
 def _line(handle: Handle, memory: SemanticMemory, scopes: Sequence[int]) -> list[SemanticMemory]:
