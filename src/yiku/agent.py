@@ -7,7 +7,7 @@ What an agent states is believed as far as the user's own turns say it, and what
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from yiku.errors import ReadOnly
 from yiku.types import (
@@ -137,6 +137,23 @@ class Agent:
         from yiku.flows.find import read_item
 
         return read_item.read_note(self._handle, path)
+
+    def current(
+        self,
+        *,
+        state: Literal["active", "candidate"] | None = None,
+        where: Mapping[str, Any] | None = None,
+        limit: int = 100,
+        offset: int = 0,
+    ) -> list[SemanticMemory]:
+        """
+        List current memories in a state, newest first: neither replaced nor expired ones.
+
+        Raises InvalidInput, InvalidFilter.
+        """
+        from yiku.flows.find import browse
+
+        return browse.current(self._handle, state=state, where=where, limit=limit, offset=offset)
 
     def unconfirmed(self, question: str, *, limit: int = 5) -> list[Hit]:
         """Search the candidates, which `recall` leaves out. Raises InvalidInput."""

@@ -1,6 +1,7 @@
 """Tools for models: schemas for three hosts, validated arguments, fenced answers."""
 
 import json
+import re
 
 import pytest
 
@@ -343,6 +344,87 @@ def test_a_correction_of_what_waits_is_not_called_one_that_waits(memory, languag
         )
         assert 1 == answer.text.count("GCC") + answer.text.count("gcc")
     assert [phrases["note"]["proposed"]] == proposed.data["notes"]
+
+
+@pytest.mark.parametrize("language", texts.LANGUAGES)
+def test_what_is_listed_as_active_holds(memory, clock, language):
+    """Neither what was replaced nor what expired is listed in any state; on the timeline and in full both are marked."""
+    tools = Tools(memory, language=language)
+    text = {"en": ("I live in Bergen.", "I live in Oslo."), "zh": ("我住在卑尔根。", "我住在奥斯陆。")}[language]
+    for one in text:
+        memory.remember(one)
+    memory.remember("The guest code is 4711." if language == "en" else "访客密码是4711。", expires_at="2026-03-02")
+    memory.agent.propose("The build needs GCC 13.")
+    clock.advance(days=3)
+    active, waiting = (tools.call("memory_list", {"state": state}).text for state in ("active", "candidate"))
+    timeline = tools.call("memory_timeline", {}).text
+    assert [False, True, False, False] == [words in active for words in (*text, "4711", "GCC")]
+    assert [False, False, False, True] == [words in waiting for words in (*text, "4711", "GCC")]
+    assert [1, 1] == [timeline.count(mark) for mark in ("no longer so", "its time is over")]
+
+
+@pytest.mark.parametrize("language", texts.LANGUAGES)
+def test_a_forgotten_message_is_marked(memory, language):
+    """By its id it can be read, as a forgotten memory can, and says that it is forgotten; forgotten twice, the answer says so."""
+    tools = Tools(memory, language=language)
+    said = {"en": "My sister is allergic to walnuts.", "zh": "我的妹妹对核桃过敏。"}[language]
+    turn = memory.record_turn("user", said, session="s")
+    first, again = (tools.call("memory_delete", {"id": turn.id}).data["notes"] for _ in range(2))
+    outcomes = texts.every(language)["outcome"]
+
+    assert ([outcomes["forgotten"]], [outcomes["forgotten_before"]]) == (first, again)
+    assert {"en": ", forgotten,", "zh": ", 已遗忘,"}[language] in tools.call("memory_get", {"id": turn.id}).text
+
+
+def test_an_episode_has_its_timeline_and_is_not_forgotten(talked):
+    """Its id leads to what was said in it; the error of an item that cannot be forgotten names what it is."""
+    tools = Tools(talked)
+    episode = next(
+        item["id"]
+        for item in tools.call("memory_search", {"query": "the parser of the invoice importer"}).data["items"]
+        if item["type"] == "episode"
+    )
+
+    assert "parser of the invoice importer today" in tools.call("memory_timeline", {"id": episode[-8:]}).text
+    with pytest.raises(InvalidInput, match="is the id of an episode"):
+        tools.call("memory_delete", {"id": episode})
+
+
+def read_to_the_end(tools, id):
+    """The pages of an item, each from the line that the one before names."""
+    pages, start = [], 1
+    while start:
+        pages.append(tools.call("memory_get", {"id": id, "from_line": start}).text)
+        more = re.search(r"more lines, from line ([0-9]+)\)|从第 ?([0-9]+) ?行", pages[-1])
+        start = more and int(more[1] or more[2])
+    return pages
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "start " + " ".join(f"word{number}" for number in range(9_000)) + " THE-END",
+        "开" + "字" * 70_000 + "完THE-END",
+        "{" + ",".join(f'"k{number}":{number}' for number in range(6_000)) + "}THE-END",
+    ],
+)
+def test_one_long_line_is_read_to_its_end(memory, tools, text):
+    """A line that is too long is several: nothing of it is left out, and no word is cut where there are spaces."""
+    turn = memory.record_turn("user", text, session="s")
+    pages = read_to_the_end(tools, turn.id)
+    shown = " ".join(line.strip() for page in pages for line in page.splitlines() if line.startswith("  "))
+
+    assert text.split() == shown.split() if " " in text else text == shown.replace(" ", "")
+    assert 1 < len(pages) < 10
+
+
+def test_a_long_result_of_a_tool_is_read_to_its_end(memory, tools):
+    """Beyond 64 KiB its middle is kept apart, and is read all the same."""
+    lines = [f"log line {number} of the build" for number in range(5_000)]
+    turn = memory.record_turn("tool", "", session="s", tool_results=[{"tool_use_id": "x", "content": "\n".join(lines)}])
+    shown = re.findall("log line [0-9]+ of the build", "".join(read_to_the_end(tools, turn.id)))
+
+    assert lines == shown
 
 
 def test_lists_are_read_page_by_page(memory, tools):

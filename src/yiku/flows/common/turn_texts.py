@@ -62,6 +62,19 @@ def blob(handle: Handle, name: str, otherwise: str = "") -> str:
         return otherwise
 
 
+def with_results(handle: Handle, turn: Turn) -> Turn:
+    """Return a turn with the results of its tools in full."""
+    return replace(
+        turn,
+        tool_results=tuple(
+            {**result, "content": blob(handle, name, result.get("content", ""))}
+            if isinstance(name := result.get("blob"), str)
+            else result
+            for result in turn.tool_results
+        ),
+    )
+
+
 def texts(handle: Handle, turn: Turn) -> list[str]:
     """Return every text of a turn and its tools, long contents in full."""
     attached = erasure.strings([turn.tool_calls, turn.tool_results, turn.metadata])

@@ -12,7 +12,7 @@ from typing import get_args
 
 from yiku.flows.common import checks
 from yiku.flows.common.handle import Handle
-from yiku.flows.common.turn_texts import content
+from yiku.flows.common.turn_texts import content, with_results
 from yiku.flows.find.context import MOST_TOKENS, language
 from yiku.rules.finding import pack
 from yiku.rules.finding import whole as whole_items
@@ -44,6 +44,7 @@ def whole(handle: Handle, items: Sequence[Item], *, max_chars: int = 16_000, fro
         checks.refuse("items", "must be memories, turns, episodes, attachments or notes")
     most = checks.integer(max_chars, "max_chars", at_most=MOST_CHARS)
     first = max(1, checks.integer(from_line, "from_line", at_most=MOST_LINES))
+    items = [with_results(handle, item) if isinstance(item, Turn) else item for item in items]
     texts = {item.id: content(handle, item) for item in items if isinstance(item, Turn) and item.blob is not None}
     spoken = language(handle, items[0].content if items and isinstance(items[0], Turn) else "")
-    return whole_items.quote(items, spoken, seal=handle.seal, max_chars=most, texts=texts, from_line=first)
+    return whole_items.quote(items, spoken, seal=handle.seal, max_chars=most, now=handle.now(), texts=texts, from_line=first)

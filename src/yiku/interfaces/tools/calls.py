@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from yiku.errors import InvalidInput
 from yiku.types import Attachment, Episode, Flagged, Hit, Link, Note, Outcome, Refused, Replaced, SemanticMemory, State, Turn
 
 if TYPE_CHECKING:
@@ -129,8 +130,9 @@ def get(call: Call) -> Answer:
 def list_(call: Call) -> Answer:
     """List memories, newest first."""
     given = call.given
-    where = {**(_where(given) or {}), **({"state": given["state"]} if "state" in given else {})}
-    found = call.memory.get_all(where=where or None, limit=given["limit"] + 1, offset=given["offset"])
+    found = call.memory.agent.current(
+        state=given.get("state"), where=_where(given), limit=given["limit"] + 1, offset=given["offset"]
+    )
     shown, rest = found[: given["limit"]], found[given["limit"] :]
     packed = call.memory.agent.quote([*map(_listed, shown)], max_tokens=ROOM_TOKENS)
     end = given["offset"] + len(packed.hits)
@@ -220,8 +222,10 @@ def _changed(call: Call, done: Outcome, phrases: str | None = None, *, proposed:
 def delete(call: Call) -> Answer:
     """Forget a memory or a message."""
     item = call.memory.agent.get(call.given["id"])
-    call.memory.agent.forget(item.id)
-    line = call.phrases["outcome"]["forgotten"]
+    if isinstance(item, (Episode, Attachment)):
+        raise InvalidInput(call.phrases["error"]["not_forgotten"].format(item.id, type(item).__name__.lower()))
+    done = call.memory.agent.forget(item.id)
+    line = call.phrases["outcome"]["forgotten" if done.operation else "forgotten_before"]
     return Answer(line, {"outcome": "forgotten", "id": item.id, "notes": [line]})
 
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 from yiku.rules.finding.pack import Item, trust_marks
@@ -22,7 +23,7 @@ from yiku.rules.privacy import fence, quoting
 from yiku.types import Attachment, Episode, Note, SemanticMemory, Turn
 
 NAME_CHARS = 80  # of a speaker, session or path in the head of an item
-LINE_CHARS = 4_000  # of one line, beyond which it is cut: a log may have no line breaks
+LINE_CHARS = 4_000  # of one line; a longer one is several, so that all of a log without line breaks can be read
 
 
 def quote(
@@ -31,6 +32,7 @@ def quote(
     *,
     seal: fence.Seal,
     max_chars: int,
+    now: datetime,
     texts: Mapping[str, str] | None = None,
     from_line: int = 1,
 ) -> str:
@@ -51,7 +53,7 @@ def quote(
         if not shown:  # the text ends before that line
             left_out, start = len(lines), 1
         more = [label("context.lines_left_out", language).format(left_out, start)] if left_out else []
-        blocks.append("\n".join([_head(item, language), *(f"  {line}" for line in shown), *more]))
+        blocks.append("\n".join([_head(item, language, now), *(f"  {line}" for line in shown), *more]))
     return fence.wrap("\n".join([label("context.quoted", language), *blocks]), seal) if blocks else ""
 
 
@@ -61,12 +63,12 @@ def _fitting(lines: Sequence[str], room: int) -> tuple[list[str], int]:
     for line in lines:
         if shown and room < len(line):
             break
-        shown.append(line if len(line) <= max(room, LINE_CHARS) else f"{line[: max(room, LINE_CHARS)]} …")
+        shown.append(line)
         room -= len(line)
     return shown, len(lines) - len(shown)
 
 
-def _head(item: Item, language: str) -> str:
+def _head(item: Item, language: str, now: datetime) -> str:
     """One line that says what the item is, when it was said and by whom, and its id."""
     match item:
         case Note():
@@ -78,10 +80,13 @@ def _head(item: Item, language: str) -> str:
         case Turn():
             who = _name(item.speaker) if item.speaker else item.role
             marks = [item.role, *trust_marks(item, item.role, language)] if item.speaker else trust_marks(item, who, language)
+            marks += [label("context.forgotten", language)] if item.hidden_at is not None else []
             parts = ["turn", f"{item.said_at:%Y-%m-%d %H:%M}", who, *marks, f"session {_name(item.session)}"]
         case SemanticMemory():
             state = [] if item.live else [label("context.replaced", language)] if item.superseded_by else [item.state.value]
             state = [] if item.state.value == "candidate" else state
+            if item.expired(now) and not state:
+                state = [label("context.expired", language)]
             parts = [
                 item.kind.value,
                 f"{item.said_at:%Y-%m-%d}",
@@ -100,7 +105,19 @@ def _name(text: str) -> str:
 
 def _lines(item: Item, text: str | None) -> list[str]:
     """Return the inert lines of an item: its words, then its details."""
-    return [line.rstrip() for part in _parts(item, text) for line in quoting.inert(part).splitlines() if line.strip()]
+    return [line for part in _parts(item, text) for long in quoting.inert(part).splitlines() for line in _wrapped(long)]
+
+
+def _wrapped(line: str) -> Iterator[str]:
+    """Yield a line in pieces that are not too long, cut at spaces where there are any; nothing for an empty one."""
+    start = 0
+    while start < len(line):
+        end = start + LINE_CHARS
+        if end < len(line):
+            end = line.rfind(" ", end - LINE_CHARS // 2, end) + 1 or end
+        if piece := line[start:end].rstrip():
+            yield piece
+        start = end
 
 
 def _parts(item: Item, text: str | None) -> Iterator[str]:
