@@ -47,12 +47,12 @@ class YikuError(Exception):
     def __init__(self, detail: str = "", advice: str = "") -> None:
         super().__init__(detail)
         self.detail = detail
-        self._advice = advice  # where that of the class does not fit
+        self.own_advice = advice  # where that of the class does not fit
 
     @property
     def advice(self) -> str:
         """What to do, in a sentence: its own, else the class's docstring on one line."""
-        return self._advice or " ".join((type(self).__doc__ or "").split())
+        return self.own_advice or " ".join((type(self).__doc__ or "").split())
 
     def __str__(self) -> str:
         return f"{self.detail}. {self.advice}" if self.detail else self.advice

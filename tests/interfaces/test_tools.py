@@ -148,6 +148,41 @@ def test_wrong_arguments_are_named(tools, name, given, message):
     assert ".." not in tools.explained(error.value)
 
 
+@pytest.mark.parametrize(
+    ("name", "given", "begins"),
+    [
+        ("memory_search", {"query": " "}, "query is empty."),
+        ("memory_search", {"query": "茶\0"}, "query has a NUL character at 1."),
+        ("memory_search", {"query": "茶", "since": "9999-12-31"}, "since or until 9999-12-31"),
+        ("memory_list", {"tags": ["\0"]}, "tags has a NUL character."),
+        ("memory_list", {"until": "9999-12-31"}, "since or until 9999-12-31"),
+        ("memory_traces", {"query": ""}, "query is empty."),
+        ("memory_learned", {"excerpt": "", "statements": []}, "excerpt is empty."),
+        ("memory_get", {"id": ""}, "id is empty."),
+    ],
+)
+def test_an_error_names_the_argument_of_the_tool(memory, name, given, begins):
+    """And not what the method behind it calls that."""
+    tools = Tools(memory, learning=True)
+    with pytest.raises(InvalidInput) as error:
+        tools.call(name, given)
+
+    assert tools.explained(error.value).startswith(begins)
+    assert tools.explained(error.value).endswith("Nothing was changed. Correct the arguments and call again.")
+
+
+def test_advice_of_an_error_itself_is_kept(memory):
+    """What to do in this case is worth more than what to do about errors of its kind."""
+    tools = Tools(memory, learning=True)
+    with pytest.raises(NotFound) as excerpt:
+        tools.call("memory_learned", {"excerpt": "1-1", "statements": []})
+    with pytest.raises(NotFound) as note:
+        memory.agent.note("documents/lamp.md")
+
+    assert tools.explained(excerpt.value).endswith(". Ask for the next one.")
+    assert tools.explained(note.value).endswith(". `yiku sync` reads the files of the vault.")
+
+
 def test_a_null_is_not_given_and_a_whole_float_is_a_number(tools, memory):
     """Hosts that fill in every argument, and those with one kind of number, are understood."""
     memory.remember("I live in Oslo.")

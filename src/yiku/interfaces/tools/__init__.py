@@ -124,7 +124,13 @@ class Tools:
         if tool is None:
             raise InvalidInput(self._phrases["error"]["unknown_tool"].format(str(name)[:80], ", ".join(self._tools)))
         given = schemas.checked(tool, arguments, self.language)
-        return CALLS[tool.name](Call(memory, given, self._phrases))
+        try:
+            return CALLS[tool.name](Call(memory, given, self._phrases))
+        except InvalidInput as error:
+            named = next((name for name in tool.inner if error.detail.startswith(f"{name} ")), None)
+            if named is None:
+                raise
+            raise type(error)(f"{tool.inner[named]}{error.detail.removeprefix(named)}", error.own_advice) from error
 
     def stores(self, name: str) -> bool:
         """Whether a tool stores words."""
@@ -140,7 +146,8 @@ class Tools:
     def explained(self, error: YikuError) -> str:
         """Say an error to a model: what happened, and what it can do."""
         phrases = self._phrases["error"]
-        advice = next((phrases[kind.__name__] for kind in type(error).__mro__ if kind.__name__ in phrases), error.advice)
+        of_kind = (phrases[kind.__name__] for kind in type(error).__mro__ if kind.__name__ in phrases)
+        advice = error.own_advice or next(of_kind, error.advice)
         return f"{error.detail}. {advice}" if error.detail else advice
 
     def fault(self, error: Exception) -> str:

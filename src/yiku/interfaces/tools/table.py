@@ -56,11 +56,13 @@ class Tool:
     stores:      it stores words, and is refused in a folder that is kept out of memory
     learning:    it is for an agent that learns itself, where the settings name no model
     result:      the properties of its structured result
+    inner:       the arguments by the names that the methods behind it have for them, as their errors begin; the longest first
     """
 
     name: str
     arguments: tuple[Argument, ...]
     result: Mapping[str, Any] = field(default_factory=dict)
+    inner: Mapping[str, str] = field(default_factory=dict)
     reads: bool = True
     destructive: bool = False
     idempotent: bool = True
@@ -82,6 +84,7 @@ def _count(name: str, default: int, most: int, least: int = 1) -> Argument:
 
 _ID = _text("id", required=True)
 _WINDOW = (_time("since"), _time("until"))
+_FILTERED = {"where said_at": "since or until", "where": "tags"}
 _FILTER = (_text("kind", choice=_KINDS), Argument("tags", "strings", most=LIST_ITEMS), *_WINDOW)
 
 # ------------------------------------------------------------------ results: words of memory stand in `text` alone, fenced
@@ -134,6 +137,7 @@ TOOLS: tuple[Tool, ...] = (
             Argument("explain", "boolean", default=False),
         ),
         _SEARCHED,
+        inner={"question": "query", **_FILTERED},
     ),
     Tool("memory_get", (_ID, _count("from_line", 1, 10_000_000), Argument("history", "boolean", default=False)), _FOUND),
     Tool(
@@ -170,6 +174,7 @@ TOOLS: tuple[Tool, ...] = (
         "memory_list",
         (*_FILTER, _text("state", choice=("active", "candidate")), _count("limit", 20, 100), _count("offset", 0, 1_000_000, 0)),
         _FOUND,
+        inner=_FILTERED,
     ),
     Tool("memory_timeline", (_text("id"), *_WINDOW, _count("limit", 20, 100)), _FOUND),
     Tool(
@@ -183,6 +188,7 @@ TOOLS: tuple[Tool, ...] = (
             _count("limit", 5, 50),
         ),
         _FOUND,
+        inner={"keyword": "query"},
     ),
     Tool("memory_status", (), _STATUS),
     Tool("memory_learn", (), _EXCERPT, reads=False, idempotent=False, learning=True),
@@ -190,6 +196,7 @@ TOOLS: tuple[Tool, ...] = (
         "memory_learned",
         (_text("excerpt", required=True), Argument("statements", "statements", required=True, most=STATEMENTS)),
         _LEARNED,
+        inner={"id": "excerpt"},
         reads=False,
         stores=True,
         idempotent=False,
