@@ -62,6 +62,41 @@ def test_words_given_as_evidence_have_to_be_the_users(memory):
     assert State.CANDIDATE is memory.agent.propose("Mei drinks coffee.", evidence="I do not drink coffee any more").memory.state
 
 
+@pytest.mark.parametrize("text", ["I live in Oslo.", "我住在奥斯陆。"], ids=["en", "zh"])
+@pytest.mark.parametrize("how", ["remember", "record_turn"])
+def test_the_users_own_word_settles_a_candidate(memory, text, how):
+    """What the user says themselves waits no longer: it stands once, and nobody is asked."""
+    waits = memory.agent.propose(text).memory
+    if how == "remember":
+        memory.remember(text)
+    else:
+        memory.record_turn("user", text, session="s1")
+        memory.learn()
+    listed, settled = memory.get_all(), memory.get(waits.id)
+
+    assert [(text, State.ACTIVE, Origin.USER)] == [(one.content, one.state, one.origin) for one in listed]
+    assert (State.ARCHIVED, "confirmed", []) == (settled.state, settled.reason, memory.admin.review())
+    assert () == memory.admin.check().problems
+    memory.forget(listed[0].id)
+    assert "refused" == memory.agent.propose(text).kind
+
+
+@pytest.mark.parametrize(
+    ("text", "details"),
+    [
+        ("The office is in Bergen.", {"origin": "file"}),
+        ("The office is in Oslo.", {}),
+        ("The office may be in Bergen.", {}),
+    ],
+)
+def test_no_other_word_settles_a_candidate(memory, text, details):
+    """Neither a file's nor other words do, nor what is only supposed."""
+    waits = memory.agent.propose("The office is in Bergen.").memory
+    memory.remember(text, **details)
+
+    assert State.CANDIDATE is memory.get(waits.id).state
+
+
 def test_a_candidate_counts_once_it_is_confirmed(memory):
     """The user confirms it on their own side, and it is found."""
     done = memory.agent.propose("The office is in Bergen.")

@@ -237,6 +237,11 @@ def decide(
     decision = conflict.decide(new, conflicts, split_id=handle.new_id())
     if decision.source_for is not None and new.tags and new.method == conflict.TOLD:
         decision = _with_tags(handle, new, decision, decision.source_for)
+    there, said = any(conflicts.expect.hashes.values()), new.origin is Origin.USER and new.standing is Standing.FACT
+    if there and said and not isinstance(decision.outcome, Confirmed | Past):  # what is known settled it before
+        waiting = handle.store.memories(own, Memories(hash=new.content_hash, states=(State.CANDIDATE,), current=True))
+        settled = [(row, CONFIRMED) for row in waiting if confirms is None or row.n != confirms.n]
+        decision = replace(decision, updates=(*decision.updates, *settled))
     return conflicts.expect, decision
 
 
