@@ -261,17 +261,17 @@ def test_what_only_looks_like_our_table_is_text(person):
 
 
 @pytest.mark.parametrize(
-    "behind", ["\n# my projects: do not touch\n# 别动\n[projects]\n", "# a last note\n", "\n\n# one\n\n# two", ""]
+    "following", ["\n# my projects: do not touch\n# 别动\n[projects]\n", "# a last note\n", "\n\n# one\n\n# two", ""]
 )
-def test_comments_behind_our_table_stay(person, behind):
+def test_comments_behind_our_table_stay(person, following):
     """Codex wrote the table anew, without our marks, and before what is somebody else's."""
     (config := person / ".codex" / "config.toml").parent.mkdir()
     carried_out(wanted := Installation(install.agent("codex")))
     ours = config.read_text().replace(config_files.BEGIN + "\n", "").replace(config_files.END + "\n", "")
-    config.write_text(f'model = "x"\n\n{ours}env = {{ A = "b" }}\ntimes = [\n  1, # of it\n]\n{behind}')
+    config.write_text(f'model = "x"\n\n{ours}env = {{ A = "b" }}\ntimes = [\n  1, # of it\n]\n{following}')
     install.carry_out(install.plan_removal(wanted), keep_backup=False)
 
-    assert f'model = "x"\n{behind}' == config.read_text()
+    assert f'model = "x"\n{following}' == config.read_text()
 
 
 @pytest.mark.parametrize("cut", ["\\ud83d", "\\udc00 切断", "\\\\ud83d is text"])

@@ -150,11 +150,11 @@ PERMANENT, PINNED = {"priority": "permanent"}, {"pinned": True}
 
 
 @DESKS
-@pytest.mark.parametrize("told", [{"priority": "short_term"}, {"priority": "long_term", "said_at": "2026-01-01"}])
+@pytest.mark.parametrize("before", [{"priority": "short_term"}, {"priority": "long_term", "said_at": "2026-01-01"}])
 @pytest.mark.parametrize("given", [PERMANENT, PINNED, {"priority": "transient", "pinned": True}])
-def test_what_becomes_permanent_or_pinned_has_no_end(memory, clock, text, told, given):
+def test_what_becomes_permanent_or_pinned_has_no_end(memory, clock, text, before, given):
     """The end that came with its priority is lifted, whatever else was noted since; months of nights later it is found."""
-    row = memory.remember(text, **told).memory
+    row = memory.remember(text, **before).memory
     clock.advance(hours=5)
     memory.update(row.id, tags=["office"])
     row = memory.update(row.id, **given)
