@@ -178,7 +178,8 @@ def test_nothing_is_captured_in_a_folder_that_is_off(home, tmp_path, switch):
     hook(home, "prompt", PROMPT, cwd=tmp_path, **environment)
     hook(home, "tool", {"tool_input": {"cwd": str(inside)}, "cwd": str(tmp_path)}, cwd=tmp_path, **environment)  # only spoken of
     hook(home, "prompt", {"prompt": f'{{"cwd": "{inside}"}}', "cwd": f"{tmp_path}/gone\0"}, cwd=tmp_path, **environment)
-    assert 3 == len(captured(home))
+    hook(home, "prompt", {"prompt": "x", "cwd": "/gone/\ud83d"}, cwd=tmp_path, **environment)
+    assert 4 == len(captured(home))
 
 
 # ------------------------------------------------------------------ the file

@@ -224,7 +224,13 @@ def _folders_in(payload: bytes) -> list[str]:
         except (ValueError, RecursionError):
             return []
         folder = event.get("cwd") if isinstance(event, dict) else None
-    return [folder] if isinstance(folder, str) and folder.startswith("/") and "\0" not in folder else []
+    if not isinstance(folder, str) or not folder.startswith("/") or "\0" in folder:
+        return []
+    try:
+        os.fsencode(folder)
+    except ValueError:  # half an emoji: no folder has such a name
+        return []
+    return [folder]
 
 
 def may_hold_private(text: str) -> bool:
