@@ -2,7 +2,7 @@
 
 import pytest
 
-from yiku.errors import InvalidInput, KeptOut, NotFound, Paused
+from yiku.errors import IdempotencyMismatch, InvalidInput, KeptOut, NotFound, Paused
 from yiku.types import Kind, Origin, State
 
 
@@ -203,6 +203,26 @@ def test_words_that_were_taken_back_are_no_support(memory, clock):
     done = memory.agent.propose("I live in Tromsø.")
 
     assert ("refused", True) == (done.kind, done.why.startswith("taken back on 2026-03-01 09:01"))
+
+
+@pytest.mark.parametrize("said", [None, "By the way, the build needs GCC 13."])
+def test_a_key_stands_for_one_proposal(memory, said):
+    """A second call with the key and the same statement gives the first result, even once the user said it; another is refused."""
+    first = memory.agent.propose(BUILD, tags=["build"], idempotency_key="k1")
+    if said:
+        memory.record_turn("user", said, session="s1")
+    again = memory.agent.propose(BUILD, tags=["build"], idempotency_key="k1")
+
+    assert ("new", first.memory.id, State.CANDIDATE) == (again.kind, again.memory.id, again.memory.state)
+    for text, tags in ((HOUSE, ["build"]), (BUILD, ["make"])):
+        with pytest.raises(IdempotencyMismatch):
+            memory.agent.propose(text, tags=tags, idempotency_key="k1")
+    assert ("confirmed", first.memory.id) == (
+        (known := memory.agent.propose(BUILD, idempotency_key="k2")).kind,
+        known.memory.id,
+    ) or said
+    with pytest.raises(IdempotencyMismatch):
+        memory.agent.propose(HOUSE, idempotency_key="k2")
 
 
 def test_a_correction_of_the_users_word_waits(memory):

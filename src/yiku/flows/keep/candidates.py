@@ -9,6 +9,7 @@ is not stored where its words exist in any state, unless they went only because 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 
 from yiku.flows.common.handle import Handle
@@ -16,7 +17,7 @@ from yiku.flows.keep.forget import FORGOTTEN
 from yiku.rules.deciding.history import RETRACTED
 from yiku.rules.deciding.slots import index_tokens
 from yiku.rules.learning.reread import OUTGROWN
-from yiku.types import AddMemory, Confirmed, Expect, Memories, New, Outcome, Refused, SemanticMemory, State
+from yiku.types import AddMemory, Change, Confirmed, Expect, Memories, New, Outcome, Receipt, Refused, SemanticMemory, State
 
 REJECTED = "rejected"  # reasons to forget: by a person who reviewed it
 BY_AGENT = "by an agent"
@@ -24,10 +25,13 @@ AMENDED = "amended"  # by an agent, with the id of what it says now
 SHORT_ID = 8  # characters
 
 
-def store(handle: Handle, new: SemanticMemory, expect: Expect, *, dry_run: bool) -> Outcome:
-    """Store a candidate, unless its words are known or a person took them out."""
+def store(handle: Handle, new: SemanticMemory, expect: Expect, receipt: Receipt | None, *, dry_run: bool) -> Outcome:
+    """Store a candidate with the receipt of its call, unless its words are known or a person took them out."""
     same = [row for row in handle.store.memories(handle.own(), Memories(hash=new.content_hash)) if row.reason != OUTGROWN]
     if known := _known(same, new.created_at, read=new.sources[0].turn is not None):
+        if receipt is not None and not dry_run:
+            kept = replace(receipt, result={"outcome": Confirmed.kind, "ids": [known.id]})
+            handle.store.apply(handle.writes(), [kept], handle.cause("learn"), expect)
         return Confirmed(memory=handle.store.with_details([known])[0])
     last = max(same, key=lambda row: row.changed, default=None)
     if last is not None and (how := _by_person(last)):
@@ -35,7 +39,10 @@ def store(handle: Handle, new: SemanticMemory, expect: Expect, *, dry_run: bool)
         return Refused(memory=new, why=f"{how} on {on}; `yiku restore {last.id[-SHORT_ID:]}` brings it back")
     if dry_run:
         return New(memory=new)
-    done = handle.store.apply(handle.writes(), [AddMemory(new, index_tokens(new))], handle.cause("learn"), expect)
+    changes: list[Change] = [AddMemory(new, index_tokens(new))]
+    if receipt is not None:
+        changes.append(replace(receipt, result={"outcome": New.kind, "ids": [new.id]}))
+    done = handle.store.apply(handle.writes(), changes, handle.cause("learn"), expect)
     return New(memory=handle.store.version(handle.writes(), new.id), operation=done.transaction)
 
 

@@ -81,19 +81,21 @@ def remember(
     dry_run: bool = False,
     how: How | None = None,
     keyed: Keyed | None = None,
+    digest: bytes | None = None,
 ) -> Outcome:
     """
     Decide on a statement and store it; with `dry_run` only decide. Erased ones are refused by default.
 
     how:   how it was learned, where nobody told it outright
     keyed: decides for a statement with an external id (flows/keep/upsert.py)
+    digest: of the call that an idempotency key stands for, where that is not the statement
     """
     admit(handle, details)
     new = validate(handle, text, details, quote=how.quote if how else None)
     if how is not None:
         new = _add_origin(handle, new, how)
     dated = details.get("said_at") is not None or details.get("source") is not None
-    digest = _digest(new, dated=dated)
+    digest = digest or _digest(new, dated=dated)
     if idempotency_key is not None:
         idempotency_key = clean(handle, checks.name(idempotency_key, "idempotency_key"))
     checks.flag(despite_erasure, "despite_erasure")
@@ -109,7 +111,7 @@ def remember(
             return refused
         receipt = Receipt(idempotency_key, digest, {}) if idempotency_key else None
         if new.state is State.CANDIDATE:
-            return candidates.store(handle, new, Expect(erasure=erasure), dry_run=dry_run)
+            return candidates.store(handle, new, Expect(erasure=erasure), receipt, dry_run=dry_run)
         confirms = how.confirms if how else None
         if keyed is not None:
             statement, expect, decision = keyed(handle, new, text, details, dated)

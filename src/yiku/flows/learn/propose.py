@@ -17,6 +17,7 @@ from typing import Any
 from yiku.errors import InvalidInput, NotFound
 from yiku.flows.common import checks
 from yiku.flows.common.handle import Handle
+from yiku.flows.common.intake import clean
 from yiku.flows.common.lookup import find_memory
 from yiku.flows.keep import candidates
 from yiku.flows.keep.forget import forget
@@ -80,11 +81,15 @@ def propose(
     stated = checks.text(text, "text").strip()
     quote = checks.text(evidence, "evidence", at_most=QUOTE_CHARS) if evidence is not None else None
     kind = checks.enum_member(details.get("kind"), Kind, "kind") if details.get("kind") is not None else Kind.FACT
+    digest = None
+    if idempotency_key is not None:
+        digest = handle.seal(repr((stated, kind, quote, sorted(details.items()))))
+        handle.first_result(clean(handle, checks.name(idempotency_key, "idempotency_key")), digest)  # raises for another call
     found = _said_by_user(handle, stated, kind, quote) if len(stated) <= QUOTE_CHARS else None
     if found is None:
         given = {**details, "origin": Origin.ASSISTANT}
         how = How(method=METHOD, state=State.CANDIDATE)
-        return remember(handle, stated, given, idempotency_key=idempotency_key, how=how)  # type: ignore[arg-type]
+        return remember(handle, stated, given, idempotency_key=idempotency_key, how=how, digest=digest)  # type: ignore[arg-type]
     draft, turn = found
     known = next((memory for memory in _learned(handle, turn, draft) if memory.live), None)
     if known is not None:
@@ -93,7 +98,7 @@ def propose(
     noted = {**checks.metadata(details.get("metadata") or {}, "metadata"), **(read.get("metadata") or {})}
     given = {**read, **details, "metadata": noted}
     how = How(method=METHOD, quote=draft.quote, replaces=replaces.n if replaces else None)
-    return remember(handle, draft.text, given, idempotency_key=idempotency_key, how=how)  # type: ignore[arg-type]
+    return remember(handle, draft.text, given, idempotency_key=idempotency_key, how=how, digest=digest)  # type: ignore[arg-type]
 
 
 def amend(handle: Handle, id: str, text: str | None, details: Mapping[str, Any], *, evidence: str | None = None) -> Outcome:
