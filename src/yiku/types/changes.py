@@ -401,6 +401,7 @@ class ConflictSet:
     same:      live rows of its kind with the same words, when it fills no slot, or is the first of its slot
     previous:  the last active version of its slot said before it or with it, with its sources if it was confirmed later
     following: the first active version said after it; live: the live one
+               (a flow adds versions between these that a night has put away since)
     rivals:    live rows of its subject and predicate, when it is the first of its slot and cardinality is unknown
     """
 

@@ -326,3 +326,39 @@ def test_a_value_with_an_end_leaves_nothing_behind(memory, clock, lasting, passi
 
     assert [] == [*before] == [*after]
     assert [lasting] == [hit.text for hit in memory.recall(question, types=["memory"])]
+
+
+@pytest.mark.parametrize(
+    ("texts", "question"),
+    [
+        (("I live in Oslo.", "I live in Paris.", "I live in Rome.", "I live in Turku."), "Where do I live?"),
+        (("我住在奥斯陆。", "我住在巴黎。", "我住在罗马。", "我住在图尔库。"), "我住在哪里？"),
+    ],
+)
+@pytest.mark.parametrize("again", [0, 1, 2])
+def test_what_is_said_after_an_end_follows_what_ended(memory, clock, texts, question, again):
+    """The same as before, the same as what ended, or another: each held in its own time, and an undo brings back none."""
+    memory.remember(texts[0])
+    clock.advance(days=1)
+    ended = memory.remember(texts[1], expires_at="2026-03-10").memory
+    clock.advance(days=10)
+    memory.admin.consolidate()
+    outcome = memory.remember(texts[again])
+
+    def held(day):
+        return [row.content for row in memory.get_all(valid_at=day)]
+
+    assert [texts[again]] == [hit.text for hit in memory.recall(question, types=["memory"])]
+    assert [[texts[0]], [texts[1]], [], [texts[again]]] == [
+        held(day) for day in ("2026-03-01T23:00", "2026-03-05", "2026-03-11", clock.now)
+    ]
+    assert [texts[0], texts[1], texts[again]] == [row.content for row in memory.history(ended.id)]
+    late = memory.remember(texts[3], said_at="2026-03-01T20:00").memory
+
+    assert [texts[0], texts[3], texts[1], texts[again]] == [row.content for row in memory.history(ended.id)]
+    assert [[texts[0]], [texts[3]], [texts[1]]] == [held(day) for day in ("2026-03-01T19:00", "2026-03-01T23:00", "2026-03-05")]
+    memory.admin.undo(memory.admin.journal(limit=1)[0].transaction)
+    memory.admin.undo(outcome.operation)
+
+    assert late.id not in {row.id for row in memory.get_all(valid_at="2026-03-01T23:00")}
+    assert [[texts[0]], [texts[1]], []] == [held(day) for day in ("2026-03-01T23:00", "2026-03-05", clock.now)]

@@ -21,7 +21,7 @@ from yiku.flows.common.intake import clean
 from yiku.flows.keep import candidates
 from yiku.flows.keep.forget import clear_flags
 from yiku.flows.keep.retract import retract_last, retracted
-from yiku.rules.deciding import conflict, retention, retract, slots
+from yiku.rules.deciding import conflict, history, retention, retract, slots
 from yiku.rules.deciding.slots import index_tokens
 from yiku.rules.lexicon import lists
 from yiku.rules.privacy import private
@@ -233,6 +233,8 @@ def decide(
     if live is not None and ahead and (not dated or _said_undated(handle, new)):  # the clock went back: now is still after before
         new = ordered_after(live, new)
         conflicts = handle.store.conflict_set(own[0], new)
+    if conflicts.previous is not None and conflicts.previous.superseded_by not in (None, getattr(conflicts.following, "id", None)):
+        conflicts = _with_ended(handle, conflicts, new)
     if confirms is not None:  # what it takes the place of does not stand in its way
         same, rivals = ([row for row in rows if row.n != confirms.n] for rows in (conflicts.same, conflicts.rivals))
         conflicts = replace(conflicts, same=same, rivals=rivals)
@@ -245,6 +247,22 @@ def decide(
         settled = [(row, CONFIRMED) for row in waiting if confirms is None or row.n != confirms.n]
         decision = replace(decision, updates=(*decision.updates, *settled))
     return conflicts.expect, decision
+
+
+def _with_ended(handle: Handle, conflicts: ConflictSet, new: SemanticMemory) -> ConflictSet:
+    """Put between its neighbours the versions that took the place of the previous one, and that a night has put away since."""
+    previous, following, rows = conflicts.previous, conflicts.following, dict(conflicts.expect.rows)
+    while previous is not None and previous.superseded_by not in (None, following.id if following else None):
+        found = handle.store.memories(handle.own(), Memories(ids=[previous.superseded_by or ""]))
+        if not found or not history.put_away(found[0]):
+            break
+        rows[found[0].n] = found[0].changed
+        if conflict.key(found[0]) > conflict.key(new):
+            following = found[0]
+        else:
+            (previous,) = handle.store.with_details(found)
+    live = conflicts.live if conflicts.following else following or previous
+    return replace(conflicts, expect=replace(conflicts.expect, rows=rows), previous=previous, following=following, live=live)
 
 
 def _said_undated(handle: Handle, new: SemanticMemory) -> bool:

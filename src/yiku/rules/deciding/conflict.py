@@ -86,7 +86,7 @@ def decide(new: SemanticMemory, met: ConflictSet, *, split_id: str = "") -> Deci
     for known in (*met.same, previous):
         if known is None or known.content_hash != new.content_hash:
             continue
-        if known.expired(new.created_at):  # a new version begins
+        if known.expired(new.created_at) or known.state is not State.ACTIVE:  # a new version begins
             return _linked(new, known, following, met.live or new, split_id)
         if _same_days(known, new) or known.said_at <= new.said_at < known.confirmed_at:
             return confirm(new, known)
@@ -177,6 +177,8 @@ def _linked(
     moved = tuple(source.seq for source in second_half.sources) if second_half is not None else ()
     if previous is not None:
         ended: dict[str, Any] = {"superseded_by": new.id, "valid_to": new.valid_from, "reason": f"said later: {new.id}"}
+        if previous.state is not State.ACTIVE:
+            del ended["reason"]  # that its time was over
         if second_half is not None:
             ended["confirmed_at"] = max((s.said_at for s in previous.sources if s.said_at <= new.said_at), default=previous.said_at)
         updates.append((previous, ended))
