@@ -94,7 +94,6 @@ def test_long_assistant_turns_are_cut_and_the_user_s_are_whole(memory):
     assert "yellow. …" in text
 
 
-@pytest.mark.spec("S0-69", "S0-70")
 @pytest.mark.parametrize(("text", "question"), [("I live in Oslo.", "Where do I live?"), ("我住在奥斯陆。", "我住在哪里？")])
 def test_retrieved_counts_after_the_clock_was_set_right(memory, clock, text, question):
     """Shown once under a clock a year ahead, and on two of its days under the right one."""
@@ -110,6 +109,7 @@ def test_retrieved_counts_after_the_clock_was_set_right(memory, clock, text, que
     assert (3, clock.now) == (memory.get(kept.id).retrieved, memory.get(kept.id).last_retrieved)
 
 
+@pytest.mark.spec("S0-69", "S0-70")
 def test_retrieved_counts_once_a_day(memory, clock):
     """What went into a context was retrieved, at most once a memory and local day; what did not fit was not."""
     inside, outside = memory.remember("香蕉是黄色的").memory, memory.remember("香蕉 " + "很长 " * 300).memory
