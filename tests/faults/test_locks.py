@@ -265,6 +265,7 @@ VERBS: dict[str, Callable[[Memory], object]] = {
     "admin.undo": lambda m: m.admin.undo(m.admin.journal(limit=1)[0].transaction),
     "admin.journal": lambda m: m.admin.journal(),
     "admin.stats": lambda m: m.admin.stats(),
+    "admin.captured": lambda m: m.admin.captured("s"),
     "admin.import_": lambda m: m.admin.import_([TurnRecord(1, {"role": "user", "content": "导入 one"})], source="x"),
     "admin.blob": lambda m: m.admin.blob(m.search_traces()[0].blob),
     "admin.pause": lambda m: m.admin.pause(),

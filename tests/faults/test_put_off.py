@@ -6,13 +6,16 @@ An error behind the commit would have the caller tell it twice. So what cannot b
 """
 
 import shutil
+from datetime import timedelta
+from itertools import count
 from pathlib import Path
 
 import pytest
 from faults.disk import BROKEN
-from faults.test_failing_disk import opened, prepared
+from faults.test_failing_disk import NOW, opened, prepared
 from faults.test_typed_errors import unreadable
 
+from yiku import Memory
 from yiku.errors import StoreError
 
 SAID = "I moved to Bergen, and I like green tea. 我的妹妹叫小安。"
@@ -29,8 +32,14 @@ def template(tmp_path_factory):
     return home
 
 
+def reopened(home: Path) -> Memory:
+    """The home a day later."""
+    ticks = count()
+    return Memory(home, clock=lambda: NOW + timedelta(days=1, seconds=next(ticks)))
+
+
 def taught(home: Path) -> set[str]:
-    with opened(home) as memory:
+    with reopened(home) as memory:
         return {one.content for one in memory.get_all()}
 
 
@@ -38,7 +47,7 @@ def operations(template: Path, home: Path) -> int:
     """How many operations of the disk a turn needs that is learned from."""
     with unreadable(home) as disk:
         shutil.copytree(template, home)
-        with opened(home) as memory:
+        with reopened(home) as memory:
             disk.arm(0, None)
             memory.record_turn("user", SAID, session="new")
             return len(disk.seen)
@@ -51,12 +60,12 @@ def test_R24_a_turn_that_was_stored_is_answered(template, tmp_path, some, caplog
     expected_home, put_off = tmp_path / "expected", 0
     total = operations(template, expected_home)
     expected = taught(expected_home)
-    assert expected > taught(template), "the turn teaches something"
+    assert expected - taught(template), "the turn teaches something"
     with unreadable(tmp_path / "home") as disk:
         for n in sorted({total, *some(range(1, total + 1), 12)}):
             shutil.rmtree(tmp_path / "home", ignore_errors=True)
             shutil.copytree(template, tmp_path / "home")
-            with opened(tmp_path / "home") as memory:
+            with reopened(tmp_path / "home") as memory:
                 disk.arm(n, BROKEN)
                 try:
                     answered = memory.record_turn("user", SAID, session="new").content

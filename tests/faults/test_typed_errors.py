@@ -100,6 +100,7 @@ VERBS: dict[str, Callable[[Memory], Any]] = {
     "admin.undo_run": lambda m: m.admin.undo_run("night 1"),
     "admin.journal": lambda m: m.admin.journal(),
     "admin.stats": lambda m: m.admin.stats(),
+    "admin.captured": lambda m: m.admin.captured("s"),
     "admin.import_": lambda m: m.admin.import_(RECORDS, source="jsonl"),
     "admin.ingest": lambda m: (capture(m.settings.home, "prompt", prompt="新的 new"), m.admin.ingest()),
     "admin.blob": lambda m: m.admin.blob(next(turn.blob for turn in m.search_traces("Lantern 灯笼") if turn.blob)),

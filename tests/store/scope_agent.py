@@ -5,7 +5,7 @@ As `scope_calls.py`: what an agent states bears the canary of its scope, and wai
 """
 
 import pytest
-from store.scope_calls import SESSIONS, _probe
+from store.scope_calls import SESSIONS, _gone, _probe
 from store.scopes import View, World, tries
 
 from yiku.errors import NotFound
@@ -31,6 +31,25 @@ def _amend(world: World, me: View) -> None:
         assert (me.name, "candidate") == (done.memory.scope, done.memory.state.value)
         world.ask(me, lambda: me.memory.forget(done.memory.id))
         me.model.last = None
+
+
+@tries("agent.forget", 1)
+def _forget(world: World, me: View) -> None:
+    """What an agent forgets is gone here alone."""
+    if me.model.live:
+        id, before = world.chance.choice([*me.model.live]), me.model.before()
+        done = world.ask(me, lambda: me.memory.agent.forget(id))
+        assert id in [memory.id for memory in done.memories]
+        _gone(me.model, [id])
+        world.changed(me, done.operation, before)
+
+
+@tries("agent.current", 1)
+def _current(world: World, me: View) -> None:
+    """All current statements in sight, exactly."""
+    seen = [world.views[name].model for name in me.reads]
+    rows = world.ask(me, lambda: me.memory.agent.current(state="active", limit=10_000))
+    assert sorted(text for model in seen for text in model.live.values()) == sorted(row.content for row in rows)
 
 
 @tries("agent.token", 1)
@@ -65,5 +84,6 @@ def _read(world: World, me: View) -> None:
 
 
 _probe("agent.get", lambda me, id: me.memory.agent.get(id), reads=True)
+_probe("agent.forget", lambda me, id: me.memory.agent.forget(id), weight=4)
 _probe("agent.amend", lambda me, id: me.memory.agent.amend(id, "told anew by an agent 智能体改的"), weight=4)
 _probe("agent.amend", lambda me, id: me.memory.agent.amend(id, tags=["mine"]), weight=2)

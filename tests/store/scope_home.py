@@ -51,6 +51,12 @@ def _stats(world: World, me: View) -> None:
         ).fetchall()
 
 
+@tries("admin.captured", 1)
+def _captured(world: World, me: View) -> None:
+    """Hooks captured nothing here, whatever others said in a session of the same name."""
+    assert world.ask(me, lambda: me.memory.admin.captured(world.chance.choice(scope_calls.SESSIONS))) is None
+
+
 @tries("admin.embed", 2)
 def _embed(world: World, me: View) -> None:
     """What waits in this scope, and nothing of another."""

@@ -15,7 +15,7 @@ import os
 import re
 import stat
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -27,12 +27,9 @@ BACKUP = ".before-yiku"
 BEGIN, END = "# >>> yiku: added by `yiku install`", "# <<< yiku"
 MOST_BYTES = 64 * SMALL_BYTES  # Claude Code keeps its history in the same file
 SERVERS, SERVER = "mcp_servers", "yiku"  # the table of Codex, and our name in it
-_BLANK = r"[ \t]*(?:#.*)?\n"  # or a comment: behind the last key it belongs to what follows
 _BEGIN = re.compile(rf"(?:(?<=\n)\n)?^{re.escape(BEGIN)}$\n?", re.MULTILINE)
 _END = re.compile(rf"^{re.escape(END)}$\n?", re.MULTILINE)
-_TABLE = re.compile(
-    rf"(?:(?<=\n)\n)?^\[{SERVERS}\.{SERVER}(?:\.[^\]\n]*)?\]{_BLANK}(?:(?:{_BLANK})*(?!\[|[ \t]*(?:#|$)).+(?:\n|\Z))*", re.MULTILINE
-)
+_HEADER = re.compile(rf"\[{SERVERS}\.{SERVER}(?:\.[^\]]*)?\]\s*(?:#.*)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +104,9 @@ def without_table(path: Path, content: bytes) -> bytes:
     """A TOML text without our table, whoever has written it anew since. Raises UnreadableConfig where it cannot be cut out."""
     text = content.decode("utf-8")
     head, tail = (text[: begin.start()], text[begin.end() :]) if (begin := _BEGIN.search(text)) else ("", text)
-    left = head + _END.sub("", _TABLE.sub("", tail))
+    for start, end in reversed([*_tables(tail)]):
+        tail = tail[:start] + tail[end:]
+    left = head + _END.sub("", tail)
     return _checked(path, left, _with_server(parse_toml(path, content), None))
 
 
@@ -123,14 +122,33 @@ def with_table(path: Path, content: bytes, values: Mapping[str, str | list[str]]
     if wanted == said:
         return content
     lines = {key: f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in values.items()}
-    if there is not None and (table := _TABLE.search(text, max(0, text.find(BEGIN)))):
-        changed = table[0]
+    begin = max(0, text.find(BEGIN))
+    if there is not None and (table := next(((start, end) for start, end in _tables(text) if start >= begin), None)):
+        start, end = table
+        changed = text[start:end]
         for key, line in lines.items():
             changed = re.sub(rf"^[ \t]*{key}[ \t]*=.*$", line.replace("\\", r"\\"), changed, count=1, flags=re.MULTILINE)
-        return _checked(path, text[: table.start()] + changed + text[table.end() :], wanted)
+        return _checked(path, text[:start] + changed + text[end:], wanted)
     gap = "" if not text else "\n" if text.endswith("\n") else "\n\n"
     block = "\n".join([BEGIN, f"[{SERVERS}.{SERVER}]", *lines.values(), END])
     return _checked(path, f"{text}{gap}{block}\n", wanted)
+
+
+def _tables(text: str) -> Iterator[tuple[int, int]]:
+    """Yield where our tables stand, with an empty line before them; comments behind the last key belong to what follows."""
+    found: tuple[int, int] | None = None
+    at, empty = 0, False
+    for line in text.split("\n"):
+        after = at + len(line) + 1
+        if line.startswith("["):
+            if found:
+                yield found
+            found = (at - 1 if empty else at, after) if _HEADER.fullmatch(line) else None
+        elif found and line.strip() and not line.lstrip().startswith("#"):
+            found = found[0], after
+        at, empty = after, not line and at > 0
+    if found:
+        yield found
 
 
 def _with_server(said: Mapping[str, Any], entry: Mapping[str, Any] | None) -> dict[str, Any]:
