@@ -111,10 +111,11 @@ class Memory:
         checks.optional_call(clock, "clock")
         checks.has_method(embedder, "embed", "embedder")
         checks.has_method(chat, "ask", "chat")
-        if chat is not None:
-            from yiku.models.given import Given
+        if chat is not None or embedder is not None:
+            from yiku.models.given import GivenChat, GivenEmbedder
 
-            chat = Given(chat)
+            chat = GivenChat(chat) if chat is not None else None
+            embedder = GivenEmbedder(embedder) if embedder is not None else None
         place = _settings.home(home)
         self.settings: Settings
         self.settings, self.created = _settings.opened(place, {**settings, "scope": scope}, create=create)

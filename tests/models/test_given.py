@@ -1,11 +1,12 @@
-"""A chat model of the caller's own: whatever it raises or returns, what comes of it is a model's error or a reply that fits."""
+"""A model of the caller's own: whatever it raises or returns, what comes of it is a model's error or a reply that fits."""
 
 import pytest
+from embedders import Hashed
 
 from yiku import Memory
-from yiku.errors import ModelFailed, ModelUnavailable, YikuError
+from yiku.errors import ModelError, ModelFailed, ModelUnavailable, YikuError
 from yiku.models.api import Reply
-from yiku.models.given import Given
+from yiku.models.given import GivenChat
 
 SCHEMA = {
     "type": "object",
@@ -40,13 +41,13 @@ def reply(value, text="…"):
 
 def test_a_reply_that_fits_is_handed_on():
     """Without what the schema does not name; its cost and its text are as the model said."""
-    model = Given(Own(reply({"same": [1, 2], "note": "x"}, "said")))
+    model = GivenChat(Own(reply({"same": [1, 2], "note": "x"}, "said")))
 
     assert Reply({"same": [1, 2]}, "said", 1, 1, 0.0) == model.ask(MESSAGES, SCHEMA)
     assert "mine" == model.name
     own = type("Answer", (), {"value": {"same": [3]}})()  # a class of the caller's own
-    assert Reply({"same": [3]}, "", None, None, 0.0) == Given(Own(own)).ask(MESSAGES, SCHEMA)
-    assert "Nameless" == Given(type("Nameless", (), {"ask": None})()).name
+    assert Reply({"same": [3]}, "", None, None, 0.0) == GivenChat(Own(own)).ask(MESSAGES, SCHEMA)
+    assert "Nameless" == GivenChat(type("Nameless", (), {"ask": None})()).name
 
 
 @pytest.mark.parametrize(
@@ -63,7 +64,7 @@ def test_a_reply_that_fits_is_handed_on():
 def test_any_error_is_a_model_s_error(raised, wanted):
     """It says what was raised; a network that is not there is worth another try later."""
     with pytest.raises(wanted, match=type(raised).__name__) as caught:
-        Given(Own(raised)).ask(MESSAGES, SCHEMA)
+        GivenChat(Own(raised)).ask(MESSAGES, SCHEMA)
 
     assert raised is caught.value.__cause__
 
@@ -72,7 +73,7 @@ def test_any_error_is_a_model_s_error(raised, wanted):
 def test_a_model_s_error_and_an_interrupt_pass(raised):
     """As they were raised."""
     with pytest.raises(type(raised)) as caught:
-        Given(Own(raised)).ask(MESSAGES, SCHEMA)
+        GivenChat(Own(raised)).ask(MESSAGES, SCHEMA)
 
     assert raised is caught.value
 
@@ -81,14 +82,14 @@ def test_a_model_s_error_and_an_interrupt_pass(raised):
 def test_what_is_no_reply_is_refused(answer):
     """It says what to return."""
     with pytest.raises(ModelFailed, match="Reply"):
-        Given(Own(answer)).ask(MESSAGES, SCHEMA)
+        GivenChat(Own(answer)).ask(MESSAGES, SCHEMA)
 
 
 @pytest.mark.parametrize("value", [None, "xx", [1], {}, {"same": "x"}, {"same": ["x"]}, {"same": [0]}, {"相同": [1]}])
 def test_a_reply_that_does_not_fit_can_be_mended(value):
     """The error has what is wrong with it, and what the model said."""
     with pytest.raises(ModelFailed) as caught:
-        Given(Own(reply(value, "said"))).ask(MESSAGES, SCHEMA)
+        GivenChat(Own(reply(value, "said"))).ask(MESSAGES, SCHEMA)
 
     assert "said" == caught.value.said
     assert "same" in caught.value.detail or "the reply" in caught.value.detail
@@ -136,3 +137,34 @@ def test_what_was_said_waits_for_a_model_that_fails(home, clock, answer):
         memory.learn(everything=True)
 
         assert ["The user's sister is called Lan."] == [row.content for row in memory.get_all() if row.method == "mine"]
+
+
+class Raising(Hashed):
+    """An embedding model whose client raises errors of its own."""
+
+    raises: Exception | None = None
+
+    def embed(self, texts, role):
+        if self.raises is not None:
+            raise self.raises
+        return super().embed(texts, role)
+
+
+@pytest.mark.parametrize("raised", [SdkTimeout("read timed out"), TimeoutError("read timed out"), KeyError("data")])
+@pytest.mark.parametrize(("text", "question"), [("The kettle is red.", "kettle"), ("水壶是红色的。", "水壶")])
+def test_words_answer_where_an_embedding_model_fails(home, raised, text, question):
+    """Whatever it raises: what is said is stored and found, the answer says what is missing, and what waits is embedded when it is well."""
+    model = Raising()
+    with Memory(home, owner="user:mei", embedder=model, background=False) as memory:
+        memory.remember(text)
+        memory.admin.embed()
+        model.raises = raised
+        memory.record_turn("user", f"{text} {question}!")
+        hits = memory.recall(question)
+
+        assert text in [hit.item.content for hit in hits]
+        assert any(type(raised).__name__ in line for line in hits.diagnostics)
+        with pytest.raises(ModelError, match=type(raised).__name__):
+            memory.admin.embed()
+        model.raises = None
+        assert 0 == memory.admin.embed().waiting
