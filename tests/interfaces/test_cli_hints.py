@@ -25,8 +25,8 @@ def run(tmp_path):
     """Commands in one folder, whose default home is another than those that are named."""
     (tmp_path / "here").mkdir()
 
-    def run_here(*words: str | Path, stdin: bytes = b"") -> Ran:
-        return commands.run(*words, stdin=stdin, cwd=tmp_path / "here", YIKU_HOME=tmp_path / "default")
+    def run_here(*words: str | Path, stdin: bytes = b"", **environment: str) -> Ran:
+        return commands.run(*words, stdin=stdin, cwd=tmp_path / "here", YIKU_HOME=tmp_path / "default", **environment)
 
     run_here("remember", "I live in Oslo.", "-q")
     run_here("remember", "我喜欢绿茶。", "-q")
@@ -142,6 +142,24 @@ def test_a_wrong_setting_is_named_with_its_file_and_where_to_look_is_no_command_
     assert "A setting has an invalid value. Correct it where it was set; docs/settings.md says what each may be." == error["advice"]
     file.write_text(f"{right}limit = 10\n", encoding="utf-8")
     assert 0 == run(verb).code
+
+
+@pytest.mark.parametrize("home", ["a long folder name for a home of ours/it's", "long/" * 16 + "home", "很长的 名字" * 8])
+def test_no_printed_command_is_broken_by_the_width_of_the_terminal(run, home):
+    """On a narrow terminal the commands of hints and errors stand on one line each: what is pasted reaches that home."""
+    given = ("--home", home, "--scope", "bob")
+    run(*given, "record", "My cat is Tom. 我的猫叫汤姆。", "-q")
+    printed = {words: run(*given, *words, COLUMNS="60") for words in (("attachments",), ("recall", "zebra"), ("config", "x"))}
+
+    assert [*given, "attach", "PATH", "--session", "ID"] == command_in(printed["attachments",].err, "attach")
+    assert [*given, "traces", "WORD"] == command_in(printed["recall", "zebra"].err, "traces")
+    assert [*given, "config"] == command_in(printed["config", "x"].err, "config")
+
+
+def command_in(printed: str, verb: str) -> list[str]:
+    """The words behind `yiku` of a printed command, as a shell reads the line on which it stands."""
+    [line] = [line for line in printed.splitlines() if re.search(rf"yiku --home .* {verb}\b", line)]
+    return shlex.split(re.split("[`;]", line[line.index("yiku --home") :])[0])[1:]
 
 
 def test_every_printed_command_goes_through_the_call():

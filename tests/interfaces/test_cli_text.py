@@ -100,3 +100,15 @@ def test_a_listing_gives_its_text_the_room_it_needs(monkeypatch, columns):
     assert (columns in ("80", "120")) == lines[0].startswith("id ")
     assert "写满字的纸也能发光，我一直记着，就用了这个名字。" in "".join(line.strip().rpartition("  ")[2] for line in lines)
     assert all(any(cell in line for line in lines) for row in rows for cell in row[:3])
+
+
+def test_a_command_to_paste_is_never_broken(monkeypatch):
+    """A line is rather too long; what stands around it is wrapped as ever, in a table as well, and nothing is lost."""
+    monkeypatch.setenv("COLUMNS", "40")
+    command = terminal.keep_whole("yiku --home 'a 很长的 folder name of 40 cells' undo 2")
+    text = f"2 changes of today: {command}; 更多的改动：`{command}`，这样就撤销了。"
+
+    for lines in ([*terminal.wrap(text, 40)], [*terminal.table([("waiting", text)])]):
+        assert 2 == sum(command in line for line in lines)
+        assert [] == [line for line in lines if cell_len(line) > 40 and line.strip("`，; ") != command]
+        assert "".join(text.split()) == "".join("".join(lines).removeprefix("waiting").split())

@@ -162,7 +162,9 @@ class Call:
     def command(self, *words: object) -> str:
         """Return a command to paste: it reaches the home and the scope that were given to this one."""
         given = [part for name in ("home", "scope") if (value := getattr(self, name)) for part in (f"--{name}", value)]
-        return shlex.join(["yiku", *given, *map(str, words)])
+        from yiku.interfaces.cli import terminal
+
+        return terminal.keep_whole(shlex.join(["yiku", *given, *map(str, words)]))
 
     def hint(self, text: str) -> None:
         """Print a suggestion for the next step."""

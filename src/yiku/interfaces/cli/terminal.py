@@ -28,6 +28,7 @@ _CLOSING = "，。！？；：、）】》」』…"
 _WHOLE = r"`[^`\n]{1,60}`|'?\{[^{}\n]{1,60}\}'?"  # a command and JSON, which would be copied with the line feed
 _UNIT = re.compile(rf"\s+|(?:{_WHOLE})[^\s{_WIDE}]*|[{_WIDE}][{_CLOSING}]*|[^\s{_WIDE}]+[{_CLOSING}]*")
 _UNSEEN, _JOINERS = re.compile(f"[{UNSEEN}]"), re.compile(f"[{JOINERS}]")
+_COMMANDS = set[str]()  # to paste: a line is longer than the terminal rather than broken inside one
 _ID = re.compile(r"\b[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}\b")
 _PAINTED = re.compile(rf"(\x1b\[(?:{'|'.join(['0', *STYLES.values()])})m)")  # what `paint` puts there
 
@@ -114,6 +115,12 @@ def pad(text: str, to: int) -> str:
     return text + " " * (to - cells(text))
 
 
+def keep_whole(command: str) -> str:
+    """Return a command that is printed to be pasted; from now on no line is broken inside it."""
+    _COMMANDS.add(harmless(command))
+    return command
+
+
 def wrap(text: str, at_most: int | None, *, lines: int | None = None) -> Iterator[str]:
     """Wrap a text at spaces and between Chinese characters."""
     done = [line for part in harmless(text).strip("\n").split("\n") for line in _break(part, at_most)]
@@ -127,12 +134,14 @@ def _break(line: str, at_most: int | None) -> Iterator[str]:
         yield line
         return
     row, spent = "", 0
-    for whole in _UNIT.findall(line.expandtabs(4)):
+    for whole in _units(line.expandtabs(4)):
         unit, size = whole, cells(whole)
         while spent + size > at_most and not unit.isspace():
-            if row.strip() and (size <= at_most or spent > at_most // 2):
+            if row.strip() and (size <= at_most or spent > at_most // 2 or _holds_command(unit)):
                 yield row.rstrip()
                 row, spent = "", 0
+            elif _holds_command(unit):
+                break
             else:  # one word that is longer than the line
                 head = cut(unit, at_most - spent + 1).removesuffix("…")
                 yield row + head
@@ -142,6 +151,18 @@ def _break(line: str, at_most: int | None) -> Iterator[str]:
             row, spent = row + unit, spent + size
     if row.strip():
         yield row.rstrip()
+
+
+def _holds_command(unit: str) -> bool:
+    return any(command in unit for command in _COMMANDS)
+
+
+def _units(line: str) -> list[str]:
+    """Return the parts of a line between which it may be broken."""
+    if not _holds_command(line):
+        return _UNIT.findall(line)
+    commands = "|".join(map(re.escape, sorted(_COMMANDS, key=len, reverse=True)))
+    return re.findall(rf"[`(]?(?:{commands})[^\s{_WIDE}]*[{_CLOSING}]*|{_UNIT.pattern}", line)
 
 
 def table(
