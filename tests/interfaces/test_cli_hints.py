@@ -15,6 +15,7 @@ import yiku
 from yiku import Memory
 from yiku.flows.common.handle import Handle
 from yiku.interfaces.cli.app import VERBS
+from yiku.interfaces.cli.call import Call
 
 CLI = Path(yiku.__file__).parent / "interfaces/cli"
 BARE = re.compile(rf"\byiku ({'|'.join(VERBS)})\b(?!:)")
@@ -142,6 +143,36 @@ def test_a_wrong_setting_is_named_with_its_file_and_where_to_look_is_no_command_
     assert "A setting has an invalid value. Correct it where it was set; docs/settings.md says what each may be." == error["advice"]
     file.write_text(f"{right}limit = 10\n", encoding="utf-8")
     assert 0 == run(verb).code
+
+
+@pytest.mark.parametrize(
+    "given", [["--home", "另一个 home"], ["--home", "other", "--scope", "user:小明"], []], ids="home both none".split()
+)
+def test_the_commands_in_errors_troubles_and_notes_reach_the_home_too(run, given):
+    """What the memory itself says is printed with the home and the scope that were given: pasted, it ends this pause."""
+    run(*given, "remember", "I like beer. 我喜欢啤酒。", "-q")
+    run(*given, "pause", "-q")
+    refused, status = run(*given, "remember", "I like tea. 我喜欢茶。"), run(*given, "status")
+
+    assert f"`{shlex.join(['yiku', *given, 'resume'])}` ends the pause." in " ".join(refused.err.split())
+    assert f"! memory is paused: {shlex.join(['yiku', *given, 'resume'])}\n" in status.out
+    assert "resumed" in run(*pasted(refused.err, "resume")).out
+
+
+def test_what_a_message_quotes_stays_as_it_was_said():
+    """Only commands of Yiku's own are completed, all of them, and each once."""
+    call = Call("status", home="my home")
+    printed = {
+        "a: yiku queue says why, yiku learn --all retries, or yiku review": "a: {} queue says why, {} learn --all retries, or {} review",
+        '`yiku list` and `yiku history 12` (`yiku undo "run 1"`)': '`{} list` and `{} history 12` (`{} undo "run 1"`)',
+        "there is no session '; yiku resume': yiku sessions": "there is no session '; yiku resume': {} sessions",
+        "没有“`yiku resume`”：`yiku list`": "没有“`yiku resume`”：`{} list`",
+        "the model's answer: yiku learns; a yiku embed": "the model's answer: yiku learns; a yiku embed",
+        call.command("undo", 2): "{} undo 2",
+    }
+
+    assert [printed[text].replace("{}", "yiku --home 'my home'") for text in printed] == [*map(call.reaching, printed)]
+    assert [*printed][:-1] == [*map(Call("status").reaching, printed)][:-1]
 
 
 @pytest.mark.parametrize("home", ["a long folder name for a home of ours/it's", "long/" * 16 + "home", "很长的 名字" * 8])

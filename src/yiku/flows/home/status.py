@@ -107,7 +107,7 @@ def _troubles(handle: Handle, about: Mapping[str, Any], flagged: int) -> Iterato
     """Yield problems, one line each with advice."""
     is_paused, until = pause.paused(handle)
     if is_paused:
-        yield f"memory is paused {f'until {until:%Y-%m-%d %H:%M}' if until else ''}: yiku resume".replace("  ", " ")
+        yield f"memory is paused{f' until {until:%Y-%m-%d %H:%M}' if until else ''}: yiku resume"
     yield from recall.left_out(handle, handle.reads())
     yield from _of_the_store(about)
     yield from _of_the_place(handle)
@@ -188,7 +188,7 @@ def _of_the_place(handle: Handle) -> Iterator[str]:
     if mounts.kind(handle.home) == "network":
         yield "this home is on a network file system: slower, and safe only if its locks work"
     if (service := mounts.synced(handle.home)) is not None:
-        yield f"this home is in a folder synced by {service}: a copy of an open database can be inconsistent; use yiku backup --to"
+        yield f"this home is in a folder synced by {service}: a copy of an open database can be inconsistent; `yiku backup --to` copies it"
     if tracked := git.tracked(handle.paths.root):
         yield (
             f"git tracks {' and '.join(tracked)} of this home: a commit may tear the database, and a checkout takes it back in time;"

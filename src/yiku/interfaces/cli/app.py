@@ -1,5 +1,5 @@
 """
-Command table, dispatch, errors to messages and exit codes.
+Dispatch, errors to messages and exit codes.
 
 Only the module of the verb that was asked for is loaded. Whatever goes wrong is told once, here: to a
 person on stderr, with --json as an object on stdout.
@@ -20,96 +20,11 @@ from typer.core import TyperGroup
 from yiku import __version__
 from yiku.errors import InvalidInput, YikuError
 from yiku.interfaces.cli import call, streams
+from yiku.interfaces.cli.verbs import TABLE, VERBS
 
 USAGE, INTERRUPTED = 2, 130
 # What typer raises for arguments it cannot read; before 0.28 it has no public name.
 Misread: type[Any] = next(kind for kind in reversed(typer.BadParameter.__mro__) if hasattr(kind, "format_message"))
-TABLE = {
-    "Daily": {
-        "remember": "keep",
-        "recall": "find",
-        "list": "find",
-        "forget": "keep",
-        "undo": "keep",
-        "status": "home",
-    },
-    "Look closer": {
-        "get": "find",
-        "history": "find",
-        "why": "audit",
-        "explain": "find",
-        "context": "find",
-        "prompt": "prompt",
-    },
-    "Correct": {
-        "update": "keep",
-        "edit": "pages",
-        "review": "learning",
-        "confirm": "learning",
-        "reject": "learning",
-        "feedback": "keep",
-        "restore": "keep",
-        "erase": "erase",
-    },
-    "Conversations": {
-        "record": "keep",
-        "import": "import_",
-        "learn": "learning",
-        "queue": "learning",
-        "traces": "find",
-        "timeline": "find",
-        "sessions": "sessions",
-        "messages": "sessions",
-        "end": "sessions",
-        "compress": "sessions",
-        "episodes": "sessions",
-        "scratchpad": "scratchpad",
-        "attach": "attachments",
-        "attachments": "attachments",
-        "describe": "attachments",
-    },
-    "Notes": {
-        "sync": "notes",
-        "index": "notes",
-        "publish": "pages",
-        "compile": "prompt",
-        "note": "vault",
-        "promote": "vault",
-        "compact": "vault",
-        "watch": "vault",
-    },
-    "Agents": {
-        "mcp": "mcp",
-        "install": "agents",
-        "uninstall": "agents",
-        "ingest": "agents",
-    },
-    "Backup and repair": {
-        "backup": "backup",
-        "backups": "backup",
-        "restore-backup": "backup",
-        "export": "backup",
-        "audit": "audit",
-        "check": "repair",
-        "repair": "repair",
-        "embed": "vectors",
-        "consolidate": "night",
-        "report": "night",
-        "schedule": "night",
-    },
-    "This home": {
-        "config": "home",
-        "pause": "home",
-        "resume": "home",
-        "stats": "home",
-        "journal": "home",
-        "sql": "sql",
-        "demo": "demo",
-        "completion": "home",
-        "version": "home",
-    },
-}
-VERBS = {verb: module for group in TABLE.values() for verb, module in group.items()}
 
 
 def _function(verb: str) -> Any:

@@ -26,6 +26,7 @@ import typer
 
 from yiku.errors import InvalidInput, KeptOut, StoreError, TooLarge, YikuError
 from yiku.interfaces.cli import streams
+from yiku.interfaces.cli.verbs import VERBS
 
 if TYPE_CHECKING:
     from yiku.memory import Memory
@@ -43,6 +44,9 @@ KEEPING = frozenset(  # verbs after which a backup may be due
     " publish note promote".split()
 )
 CHANGING = KEEPING | frozenset("erase backup restore-backup export consolidate pause resume embed repair demo compact".split())
+_QUOTED = (
+    r"""(?<![0-9A-Za-z])(?:'[^'\n]*'|"[^"\n]*")(?![0-9A-Za-z])|“[^”\n]*”|「[^」\n]*」"""  # words of others, in a message of ours
+)
 _MARK = re.compile(r"\[secret ([a-z0-9-]+) [0-9a-f]{8}\]")
 
 Home = Annotated[str | None, typer.Option("--home", metavar="FOLDER", help="The home to open [default: YIKU_HOME or ~/.yiku].")]
@@ -142,7 +146,7 @@ class Call:
         if not self.quiet:
             from yiku.interfaces.cli import terminal
 
-            for line in terminal.wrap(text, terminal.told_width()):
+            for line in terminal.wrap(self.reaching(text), terminal.told_width()):
                 streams.say(terminal.printable(line))
 
     @contextlib.contextmanager
@@ -161,15 +165,31 @@ class Call:
 
     def command(self, *words: object) -> str:
         """Return a command to paste: it reaches the home and the scope that were given to this one."""
-        given = [part for name in ("home", "scope") if (value := getattr(self, name)) for part in (f"--{name}", value)]
+        return self._reach(shlex.join(map(str, words)))
+
+    def reaching(self, text: str) -> str:
+        """Return a message with the commands in it as `command` gives them; what it quotes stays as it is."""
+        return _commands().sub(lambda found: self._reach(rest) if (rest := found["whole"] or found["begin"]) else found[0], text)
+
+    def _reach(self, words: str) -> str:
         from yiku.interfaces.cli import terminal
 
-        return terminal.keep_whole(shlex.join(["yiku", *given, *map(str, words)]))
+        given = [part for name in ("home", "scope") if (value := getattr(self, name)) for part in (f"--{name}", value)]
+        return terminal.keep_whole(f"{shlex.join(['yiku', *given])} {words}")
 
     def hint(self, text: str) -> None:
         """Print a suggestion for the next step."""
         if not self.json:
             self.note(text)
+
+
+@functools.cache
+def _commands() -> re.Pattern[str]:
+    """Match what a message quotes, and its commands: whole in backticks, else behind a sign, as far as their options."""
+    verb = rf"(?:{'|'.join(VERBS)})(?![\w-])"
+    whole = rf"(?<=`)yiku (?P<whole>{verb}[^`\n]*)(?=`)"
+    begin = rf"(?:(?<=[:;,] )|(?<=[:;,] or ))yiku (?P<begin>{verb}(?: --[a-z-]+(?: [a-z]+)?)*)"
+    return re.compile(f"{_QUOTED}|{whole}|{begin}")
 
 
 def print_json(verb: str, data: Mapping[str, Any]) -> None:
@@ -193,7 +213,11 @@ def command(verb: str, function: Callable[..., None]) -> Any:
         if (limit := given.get("limit")) is not None and limit < 1:
             raise InvalidInput(f"--limit must be at least 1, not {limit}")
         asked = Call(verb, **shared, changes=verb in CHANGING and not given.get("dry_run"))
-        function(asked, **given)
+        try:
+            function(asked, **given)
+        except YikuError as error:
+            error.detail, error.own_advice = asked.reaching(error.detail), asked.reaching(error.advice)
+            raise
         if verb in KEEPING:
             asked.back_up()
 

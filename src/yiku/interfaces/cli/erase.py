@@ -71,7 +71,7 @@ def erase(
             meant = {"resume": True}
         with _progress(call) as progress:
             done = memory.admin.erase(**meant, progress=progress)
-    call.answer(json_output.erased(done), _receipt(done), wanted=not done.clean)
+    call.answer(json_output.erased(done), _receipt(call, done), wanted=not done.clean)
     if not done.clean:
         call.hint(_explain_unclean(call, done))
         raise typer.Exit(NOT_CLEAN)
@@ -130,7 +130,7 @@ def _items(heading: str, found: Sequence[SemanticMemory | Turn | Episode | Attac
         yield terminal.paint(f"{heading}  {len(found) - LISTED:,} more", "dim")
 
 
-def _receipt(done: Erased) -> Iterator[str]:
+def _receipt(call: Call, done: Erased) -> Iterator[str]:
     """Yield each place: action, amount searched, findings."""
     resumed = not (done.memories or done.turns or done.redacted or done.kept or done.records)
     yield f"{terminal.paint('erased', 'green')}  {'the rest of an interrupted erasure' if resumed else _much(done)}"
@@ -139,7 +139,7 @@ def _receipt(done: Erased) -> Iterator[str]:
     found = [", ".join(words[:3]) + (" …" if len(words) > 3 else "") for words in longest]
     sizes = [terminal.bytes_(place.bytes) if place.bytes else "" for place in places]
     rows = [
-        (terminal.harmless(place.name), size, f"found: {terminal.flat(words)}; {place.done}" if words else place.done)
+        (terminal.harmless(place.name), size, (f"found: {terminal.flat(words)}; " if words else "") + call.reaching(place.done))
         for place, size, words in zip(places, sizes, found, strict=True)
     ]
     yield from terminal.table(rows, right=[1])

@@ -104,7 +104,7 @@ def _status(call: Call, found: Status, counts: Stats) -> Iterator[str]:
     ]
     yield from terminal.table(rows, dim=[0])
     for trouble in found.troubles:
-        first, *more = terminal.wrap(trouble, limit and limit - 2)
+        first, *more = terminal.wrap(call.reaching(trouble), limit and limit - 2)
         yield f"{terminal.paint('!', 'yellow')} {first}"
         yield from (f"  {line}" for line in more)
     if not found.troubles:

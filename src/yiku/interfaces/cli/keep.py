@@ -187,7 +187,11 @@ def remember(
         done = memory.remember(said, idempotency_key=key, despite_erasure=despite_erasure, dry_run=dry_run, **details_)
     if isinstance(done, Refused):
         again = "; --despite-erasure keeps it again" if done.why.startswith("erased") else ""
-        call.answer(json_output.outcome(done, dry_run), [f"{terminal.paint('refused', 'yellow')}  {done.why}{again}"], refused=True)
+        call.answer(
+            json_output.outcome(done, dry_run),
+            [f"{terminal.paint('refused', 'yellow')}  {call.reaching(done.why)}{again}"],
+            refused=True,
+        )
         raise typer.Exit(REFUSED)
     call.answer(json_output.outcome(done, dry_run), describe_outcome(call, done, dry_run))
     call.tell_masked((said, details), done.memory.content)
@@ -363,7 +367,7 @@ def _undo_run(call: Call, run: str, item: int | None, dry_run: bool) -> None:
         done = memory.admin.undo_run(run, item, dry_run=dry_run)
     start = terminal.paint("would undo", "yellow") if dry_run else terminal.paint("undone", "green")
     lines = [f"{start}  {terminal.plural(len(done.items), 'item')} of {terminal.flat(done.run)}: {_undone(done)}"]
-    lines += [f"  left as it is: item {one.item}, {terminal.flat(one.why)}" for one in done.skipped]
+    lines += [f"  left as it is: item {one.item}, {terminal.flat(call.reaching(one.why))}" for one in done.skipped]
     if done.operation:
         lines.append(terminal.paint(f"  again with: {call.command('undo', done.operation)}", "dim"))
     call.answer(cast(dict[str, Any], json_output.plain(done)), lines, wanted=bool(done.skipped))

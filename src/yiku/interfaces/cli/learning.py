@@ -88,7 +88,7 @@ def _format_learned(call: Call, done: LearnReport, found: list[SemanticMemory]) 
     if done.dead:
         yield f"  {done.dead:,} failed: {call.command('queue')} says why, {call.command('learn', '--all')} retries"
     for trouble in done.troubles:
-        yield f"{terminal.paint('!', 'yellow')} {terminal.harmless(trouble)}"
+        yield f"{terminal.paint('!', 'yellow')} {terminal.harmless(call.reaching(trouble))}"
 
 
 def _relearn(call: Call, seconds: float | None, dry_run: bool) -> None:
@@ -116,7 +116,7 @@ def _format_relearned(call: Call, done: Relearned) -> Iterator[str]:
     if done.left:
         yield f"  {terminal.plural(done.left, 'turn')} left: {call.command('learn', '--again')} continues"
     for trouble in done.troubles:
-        yield f"{terminal.paint('!', 'yellow')} {terminal.harmless(trouble)}"
+        yield f"{terminal.paint('!', 'yellow')} {terminal.harmless(call.reaching(trouble))}"
     if done.dry_run:
         yield terminal.paint("  nothing was written", "dim")
     elif done.operation:

@@ -77,7 +77,7 @@ def _schedule(found: Schedule) -> Iterator[str]:
 
 def _lines(call: Call, done: NightReport) -> Iterator[str]:
     if not done.run:
-        yield from done.notes
+        yield from map(call.reaching, done.notes)
         return
     what = ", ".join(f"{count:,} {action}" for action, count in done.counts.items())
     head = "would be done" if done.dry_run else "done"
@@ -92,7 +92,7 @@ def _lines(call: Call, done: NightReport) -> Iterator[str]:
     if not done.finished and not done.dry_run:
         yield f"  out of time in phase {done.phase}: the next call continues"
     for note in done.notes:
-        yield f"{terminal.paint('!', 'yellow')} {terminal.harmless(note)}"
+        yield f"{terminal.paint('!', 'yellow')} {terminal.harmless(call.reaching(note))}"
     if any(item.operation for item in done.items):
         yield f"  `{call.command('undo', done.run[-8:])}` undoes all of this"
 

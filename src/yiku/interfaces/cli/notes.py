@@ -63,7 +63,7 @@ def _format_sync(call: Call, done: SyncReport) -> Iterator[str]:
     }
     for page in done.pages:
         if page.action == "held":
-            yield f"{terminal.paint('held', 'yellow')} {page.path} {page.why}"
+            yield f"{terminal.paint('held', 'yellow')} {page.path} {call.reaching(page.why or '')}"
         yield from edits(page)
     if done.operations:
         yield f"  {call.command('undo', done.operations[-1])} takes these edits back"

@@ -52,7 +52,7 @@ def publish(
 def _format_publishing(call: Call, done: PublishReport) -> Iterator[str]:
     for page in done.pages:
         if page.action == "held":
-            yield f"{terminal.paint('held', 'yellow')} {page.path} {page.why}"
+            yield f"{terminal.paint('held', 'yellow')} {page.path} {call.reaching(page.why or '')}"
         else:
             more = f", {page.omitted:,} more in memory" if page.omitted else ""
             yield f"{terminal.paint(page.action, 'green')} {page.path}: {terminal.plural(page.shown, 'statement')}{more}"

@@ -39,19 +39,19 @@ def check(
     depth: Literal["quick", "full", "deep"] = "quick" if quick else "deep" if deep else "full"
     with _progress(call) as progress:
         found = maintenance.check(call.home, depth, progress=progress)
-    call.answer({"check": json_output.plain(found), "sound": not found.problems}, _format_check(found))
+    call.answer({"check": json_output.plain(found), "sound": not found.problems}, _format_check(call, found))
     if found.problems:
         call.hint(f"`{call.command('repair', '--dry-run')}` shows what can be repaired, and from what.")
         raise typer.Exit(DAMAGED)
 
 
-def _format_check(found: Checked) -> Iterator[str]:
+def _format_check(call: Call, found: Checked) -> Iterator[str]:
     seen = ", ".join(_count(count, what.replace("_", " ")) for what, count in found.looked_at.items())
     yield f"{found.depth} check, {found.seconds:.1f} s: {seen or 'nothing'}"
     for problem in found.problems:
-        yield f"{terminal.paint('!', 'red')} {terminal.harmless(problem)}"
+        yield f"{terminal.paint('!', 'red')} {terminal.harmless(call.reaching(problem))}"
     for note in found.notes:
-        yield f"{terminal.paint('-', 'yellow')} {terminal.harmless(note)}"
+        yield f"{terminal.paint('-', 'yellow')} {terminal.harmless(call.reaching(note))}"
     if not found.problems:
         yield terminal.paint("all is well", "green")
 
@@ -87,7 +87,7 @@ def repair(
         _ask(call, found, accept=accept, yes=yes)
         with _progress(call) as progress:
             found = maintenance.repair(call.home, accept=accept, rebuild=rebuild, progress=progress)
-    call.answer({"repair": json_output.plain(found)}, _format_repair(found), wanted=bool(found.lost))
+    call.answer({"repair": json_output.plain(found)}, _format_repair(call, found), wanted=bool(found.lost))
 
 
 def _ask(call: Call, planned: Repaired, *, accept: bool, yes: bool) -> None:
@@ -96,18 +96,18 @@ def _ask(call: Call, planned: Repaired, *, accept: bool, yes: bool) -> None:
         return
     if not sys.stdin.isatty() or call.json:
         raise InvalidInput("a repair changes the home: add --yes to confirm, or --dry-run to see what it would do")
-    for line in _format_repair(planned):
+    for line in _format_repair(call, planned):
         call.note(line)
     what = "Accept this database for this home" if accept else "Put the repaired store in its place"
     typer.confirm(f"{what}?", abort=True, err=True)
 
 
-def _format_repair(found: Repaired) -> Iterator[str]:
+def _format_repair(call: Call, found: Repaired) -> Iterator[str]:
     if not found.problems:
         yield terminal.paint("nothing to repair", "green")
         return
     for problem in found.problems:
-        yield f"{terminal.paint('!', 'red')} {terminal.harmless(problem)}"
+        yield f"{terminal.paint('!', 'red')} {terminal.harmless(call.reaching(problem))}"
     rows = [
         (table.replace("_", " "), ", ".join(f"{n:,} from {origin}" for origin, n in of.items())) for table, of in found.rows.items()
     ]
@@ -115,7 +115,7 @@ def _format_repair(found: Repaired) -> Iterator[str]:
     for mended in found.mended:
         yield f"{terminal.paint('repaired', 'yellow')} {terminal.harmless(mended)}"
     for lost in found.lost:
-        yield f"{terminal.paint('lost', 'yellow')} {terminal.harmless(lost)}"
+        yield f"{terminal.paint('lost', 'yellow')} {terminal.harmless(call.reaching(lost))}"
     if not found.dry_run:
         yield f"{terminal.paint('repaired', 'green')}; what was there before: {found.kept or 'nothing'}"
 

@@ -162,7 +162,7 @@ def _units(line: str) -> list[str]:
     if not _holds_command(line):
         return _UNIT.findall(line)
     commands = "|".join(map(re.escape, sorted(_COMMANDS, key=len, reverse=True)))
-    return re.findall(rf"[`(]?(?:{commands})[^\s{_WIDE}]*[{_CLOSING}]*|{_UNIT.pattern}", line)
+    return re.findall(rf"(?:`(?:{commands})[^`\n]*`|[`(]?(?:{commands}))[^\s{_WIDE}]*[{_CLOSING}]*|{_UNIT.pattern}", line)
 
 
 def table(
