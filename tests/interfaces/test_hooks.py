@@ -182,6 +182,32 @@ def test_nothing_is_captured_in_a_folder_that_is_off(home, tmp_path, switch):
     assert 4 == len(captured(home))
 
 
+def test_only_the_folder_of_the_event_itself_switches_it_off(home, tmp_path):
+    """Not one that a tool is given, nor one in what is no JSON; also where the event names its own with an escaped key, or none."""
+    (off := tmp_path / "off 关").mkdir()
+    (off / ".yiku-off").touch()
+    call = {"session_id": "s", "tool_name": "Bash", "tool_input": {"command": "ls", "cwd": str(off)}, "tool_response": "密"}
+    escaped = json.dumps({**call, "here": str(tmp_path)}).replace('"here"', '"c\\u0077d"')
+    spoken_of = [
+        call,
+        {"x": [{}, {"cwd": str(off)}]},
+        escaped.encode(),
+        f'note: "cwd":"{off}"'.encode(),
+        f'["cwd":"{off}"'.encode(),
+    ]
+    for given in spoken_of:
+        assert silent(hook(home, "tool", given, cwd=tmp_path))
+    assert len(spoken_of) == len(captured(home))
+
+    own = {"tool_input": {"cwd": str(tmp_path)}, "here": str(off)}
+    for key in ('"cwd"', '"c\\u0077d"', '"\\u0063wd"'):
+        for known in (own, {"here": str(off)}):
+            given = json.dumps(known, ensure_ascii=False).replace('"here"', key).encode()
+            assert silent(hook(home, "tool", given, cwd=tmp_path))
+            assert silent(hook(home, "tool", given[:-1] + b', "cut": "\xe5"}', cwd=tmp_path))  # a character that was cut off
+    assert len(spoken_of) == len(captured(home))
+
+
 # ------------------------------------------------------------------ the file
 
 

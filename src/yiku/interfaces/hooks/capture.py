@@ -26,6 +26,7 @@ SWITCH = ".yiku-off"  # in a folder, as flows.common.pause has it
 PAUSED = "paused"  # in the home, likewise
 PRIVATE = ("private", "私密", "ｐｒｉｖａｔｅ", "\\u79c1\\u5bc6", "\\uff50\\uff52\\uff49")  # names of tags, as JSON may have them
 OPENS = ("<", "＜", "﹤", "lt", "60", "3c", "ff1c", "fe64")  # how a tag begins, escaped or not
+ESCAPED = (b"\\u0063", b"\\u0077", b"\\u0064")  # letters of `cwd`, as a name in JSON may have them
 BEFORE_NAME_CHARS = 16  # in which a tag begins
 ASKING = ("start", "prompt", "compress")  # the events that a process that stays is told of; the first two may get an answer
 SOCKET, LOCK = "locks/hooks.sock", "locks/hooks.lock"  # in the home
@@ -211,18 +212,22 @@ def _private_folders(home: str) -> set[str]:
 def _folders_in(payload: bytes) -> list[str]:
     """The folder that an event names; JSON, which takes long to load, is only read where the bytes leave a doubt."""
     before, key, rest = payload.partition(b'"cwd"')
-    if not key:
+    escaped = any(sign in payload for sign in ESCAPED)
+    if not key and not escaped:
         return []
     colon, _, rest = rest.partition(b'"')
     plain, _, rest = rest.partition(b'"')
     folder: object = os.fsdecode(plain)
-    if colon.strip() != b":" or b"\\" in plain or before.endswith(b"\\") or key in rest:
+    own = before.startswith(b"{") and before.count(b"{") == 1 and not before.endswith(b"\\")
+    if escaped or not own or colon.strip() != b":" or b"\\" in plain or key in rest:
         import json
 
         try:
-            event = json.loads(payload)
-        except (ValueError, RecursionError):
+            event = json.loads(payload.decode("utf-8-sig", "surrogateescape"))
+        except ValueError:
             return []
+        except RecursionError:  # nobody looks into it: the first is taken for its own
+            event = {"cwd": folder}
         folder = event.get("cwd") if isinstance(event, dict) else None
     if not isinstance(folder, str) or not folder.startswith("/") or "\0" in folder:
         return []
