@@ -6,16 +6,18 @@ import re
 import select
 import subprocess
 import sys
+import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
 import anyio
+import mcp_types as types
 import pytest
 from mcp import Client, MCPError, StdioServerParameters, stdio_client
 
 from yiku import Memory
-from yiku.interfaces.mcp import server
+from yiku.interfaces.mcp import server, stdio
 from yiku.interfaces.mcp.home import OpenHome
 from yiku.interfaces.tools import Tools
 
@@ -131,7 +133,12 @@ HARD = {  # lines that a parser of JSON may refuse, with the id of the answer an
         2, "Search my memory"),
     "half of an emoji as a tool": (asks('{"query": "x"}').replace("memory_search", HALF), 2, ""),
     "half of an emoji as a method": (f'{{"jsonrpc": "2.0", "id": 2, "method": "a{HALF}"}}', 2, ""),
-    "half of an emoji as id": (f'{{"jsonrpc": "2.0", "id": "{HALF}", "method": "ping"}}', "\ufffd", "result"),
+    "half of an emoji as id": (f'{{"jsonrpc": "2.0", "id": "a{HALF}", "method": "ping"}}', None, "the id of a request"),
+    "a broken number as id": ('{"jsonrpc": "2.0", "id": 1.5, "method": "ping"}', None, "the id of a request"),
+    "a truth as id": ('{"jsonrpc": "2.0", "method": "ping", "id": true}', None, "the id of a request"),
+    "null as id": ('{"jsonrpc": "2.0", "id": null, "method": "ping"}', None, "the id of a request"),
+    "5,000 digits as id": (f'{{"jsonrpc": "2.0", "id": 1{"0" * 5_000}, "method": "ping"}}', None, "the id of a request"),
+    "a line break in the id": ('{"jsonrpc": "2.0", "id": "a\\n", "method": 7}', "a\n", "JSON-RPC"),
     "5,000 digits": (asks(f'{{"query": "x", "limit": 1{"0" * 5_000}}}'), 2, "limit"),
     "300 levels": (asks(f'{{"query": {"[" * 300}{"]" * 300}}}'), 2, "query"),
     "900 levels": (asks(f'{{"text": "x", "metadata": {{"a": {"[" * 900}{"]" * 900}}}}}').replace("search", "add"), 2, ""),
@@ -139,7 +146,11 @@ HARD = {  # lines that a parser of JSON may refuse, with the id of the answer an
     "3,000 levels before the id": (
         f'{{"params": {"[" * 3_000}"]"{"]" * 3_000}, "jsonrpc": "2.0", "id": "seven", "method": "ping"}}', "seven", "nested"),
     "no JSON": ("hello", None, "JSON"),
-    "half of a line": (asks('{"query": "x"}')[:-3], None, "JSON"),
+    "3,000 levels behind 1 MB": (
+        f'{{"jsonrpc": "2.0", "id": 2, "method": "ping", "params": {{"a": "{"x" * (1 << 20)}", "b": {"[" * 3_000}{"]" * 3_000}}}}}',
+        2, "nested"),
+    "half of a line": (asks('{"query": "x"}')[:-3], 2, "JSON"),
+    "half of a line in its id": ('{"jsonrpc": "2.0", "id": 12', None, "JSON"),
     "no request": ('{"jsonrpc": "2.0", "id": 2}', 2, "JSON-RPC"),
     "a batch": (f"[{asks('{}')}]", None, "JSON-RPC"),
     "nothing": ("[]", None, "JSON-RPC"),
@@ -167,6 +178,16 @@ def test_every_line_has_an_answer(memory, home):
     assert {name: id for name, (_, id, _) in HARD.items()} == {name: one.get("id") for name, one in got.items()}
     assert [] == [name for name, (_, _, says) in HARD.items() if says not in json.dumps(got[name])]
     assert "in May" in found["result"]["content"][0]["text"]
+
+
+def test_a_broken_line_stops_no_other_answer():
+    """However long it is: little of it is looked at once it could not be read."""
+    line = asks(f'{{"query": "{"a" * (16 << 20)}"}}')[:-1]
+    start = time.process_time()
+    message, refused = stdio.read(line)
+
+    assert (types.PARSE_ERROR, True) == (message.error.code, refused)
+    assert time.process_time() - start < 0.3
 
 
 # ------------------------------------------------------------------ what it answers

@@ -83,6 +83,8 @@ def test_a_handshake_is_answered_and_handed_on():
         b"[]\n",
         json.dumps(asked()).encode(),  # not a whole line
         f"{json.dumps(asked(id=True))}\n".encode(),
+        f"{json.dumps(asked(id='a' + chr(0xD83D)))}\n".encode(),  # half of an emoji
+        b'{"a": ' + b"[" * 3_000 + b"]" * 3_000 + b"}\n",
         f"{json.dumps(asked(params={}))}\n".encode(),
         f"{json.dumps(asked(method='server/discover'))}\n".encode(),
         b'{"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": 5}\n',
@@ -126,3 +128,18 @@ def test_a_client_gets_one_answer(home):
         running.stdin.close()
 
         assert ([7, 8], b"") == (ids, running.stdout.read())
+
+
+def test_a_handshake_with_half_a_character_as_id_is_refused(home):
+    """Its id cannot be repeated: an error says so, and the server goes on."""
+    lines = [asked(id="a" + chr(0xD83D)), asked()]
+    with subprocess.Popen(
+        [YIKU, "mcp"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env={**os.environ, "YIKU_HOME": str(home)}
+    ) as running:
+        running.stdin.write("".join(f"{json.dumps(line)}\n" for line in lines).encode())
+        running.stdin.flush()
+        answers = [json.loads(running.stdout.readline()) for _ in range(2)]
+        running.stdin.close()
+
+        assert (b"", 0) == (running.stdout.read(), running.wait())
+    assert [(None, False), (7, True)] == [(answer.get("id"), "result" in answer) for answer in answers]

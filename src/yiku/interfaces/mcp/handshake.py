@@ -17,6 +17,7 @@ from typing import Any
 
 from yiku import __version__
 from yiku.interfaces.tools import Tools
+from yiku.interfaces.tools.schemas import without_halves
 
 VERSIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")  # with a handshake; for another one the last is proposed
 LINE_BYTES = 65_536  # of a first line that is looked at
@@ -79,15 +80,20 @@ def _request(begun: bytes) -> dict[str, Any] | None:
     line, end, _ = begun.partition(b"\n")
     try:
         request = json.loads(line) if end else None
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     match request:
         case {"jsonrpc": "2.0", "id": str() | int() as id, "method": "initialize", "params": dict() as params}:
             known = {"protocolVersion": str, "capabilities": dict, "clientInfo": dict}
             named = isinstance(params.get("clientInfo"), dict) and {"name", "version"} <= {*params["clientInfo"]}
             whole = named and all(isinstance(params.get(name), sort) for name, sort in known.items())
-            return request if whole and not isinstance(id, bool) and "_meta" not in params else None
+            return request if whole and is_id(id) and "_meta" not in params else None
     return None
+
+
+def is_id(value: object) -> bool:
+    """Tell whether an answer can repeat this as the id of its request: a whole number, or a text without half of a character."""
+    return (isinstance(value, int) and not isinstance(value, bool)) or (isinstance(value, str) and without_halves(value) == value)
 
 
 def _write(stdout: int, text: bytes) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from typing import Any
 
 import anyio
@@ -18,14 +19,16 @@ from mcp.shared.message import SessionMessage
 from pydantic import ValidationError
 
 from yiku.interfaces.mcp import server
-from yiku.interfaces.mcp.handshake import Input
+from yiku.interfaces.mcp.handshake import Input, is_id
 from yiku.interfaces.mcp.home import OpenHome
 from yiku.interfaces.tools import Tools
 from yiku.interfaces.tools.schemas import without_halves
 
 DIGITS = 4_000  # of a number; Python reads no whole number with many more
+LOOKED_AT = 65_536  # signs of a line that cannot be read: no other request has its answer meanwhile
 TOOL_CALL = "tools/call"  # its tool says which argument is cut
 NOT_JSON = "the message is not JSON, or lists and objects are nested too deep in it"
+NO_ID = "the id of a request is a text, without half of a character in it, or a whole number"
 NO_MESSAGE = "the message is not one request, notification or answer of JSON-RPC 2.0"
 
 
@@ -60,14 +63,16 @@ async def _read(given: Input, put: Any, answers: Any) -> None:
 
 def read(line: str) -> tuple[types.JSONRPCMessage, bool]:
     """Return the message of a line, and whether it is the answer to a line that holds none."""
-    try:
-        return types.jsonrpc_message_adapter.validate_json(line, by_name=False), False
-    except ValidationError:  # for half of a character and a long number, too, which the tools have an answer to
-        pass
+    with suppress(ValidationError):  # for half of a character and a long number, too, which the tools have an answer to
+        message = types.jsonrpc_message_adapter.validate_json(line, by_name=False)
+        if not isinstance(message, types.JSONRPCNotification):  # which a request with an odd id is taken for, too
+            return message, False
     try:
         found = json.loads(line, parse_int=lambda digits: int(digits) if len(digits) < DIGITS else float(digits))
     except (ValueError, RecursionError):
         return _error(types.PARSE_ERROR, NOT_JSON, _outermost(line))
+    if isinstance(found, dict) and {"method", "id"} <= found.keys() and not is_id(found["id"]):
+        return _error(types.INVALID_REQUEST, NO_ID, found)
     try:
         whole = _without_halves(found, but="arguments" if isinstance(found, dict) and found.get("method") == TOOL_CALL else None)
         return types.jsonrpc_message_adapter.validate_python(whole, by_name=False), False
@@ -78,8 +83,8 @@ def read(line: str) -> tuple[types.JSONRPCMessage, bool]:
 def _error(code: int, why: str, found: Any) -> tuple[types.JSONRPCError, bool]:
     """Return an error, with the id of what it answers where that has one."""
     id = found.get("id") if isinstance(found, dict) else None
-    known = isinstance(id, (str, int)) and not isinstance(id, bool) and str(id).isprintable()
-    return types.JSONRPCError(jsonrpc="2.0", id=id if known else None, error=types.ErrorData(code=code, message=why)), True
+    error = types.ErrorData(code=code, message=why)
+    return types.JSONRPCError(jsonrpc="2.0", id=id if is_id(id) else None, error=error), True
 
 
 def _without_halves(value: Any, *, but: str | None) -> Any:
@@ -95,10 +100,10 @@ def _without_halves(value: Any, *, but: str | None) -> Any:
 
 
 def _outermost(line: str) -> Any:
-    """Return the object of a line without what its members hold; None if it is not JSON."""
+    """Return the object at the beginning of a line without what its members hold; of a line that is cut off, its whole members."""
     kept: list[str] = []
-    level, inside, escaped = 0, False, False
-    for sign in line:
+    level, inside, escaped, whole = 0, False, False, 0
+    for sign in line[:LOOKED_AT]:
         if not inside and sign in "[{":
             level += 1
             kept.append("null" if level == 2 else sign if level == 1 else "")
@@ -106,12 +111,13 @@ def _outermost(line: str) -> Any:
             kept.append(sign if level == 1 else "")
             level -= 1
         elif level <= 1:
+            whole = len(kept) if sign == "," and not inside else whole
             kept.append(sign)
         inside, escaped = inside != (sign == '"' and not escaped), inside and sign == "\\" and not escaped
-    try:
-        return json.loads("".join(kept))
-    except (ValueError, RecursionError):
-        return None
+    for text in ("".join(kept), "".join(kept[:whole]) + "}"):
+        with suppress(ValueError, RecursionError):
+            return json.loads(text)
+    return None
 
 
 class _Unanswered:
