@@ -357,3 +357,56 @@ def test_our_server_written_in_a_way_that_cannot_be_changed_is_left(person, writ
             install.carry_out(plan(wanted), keep_backup=True)
 
     assert before == tree(person)
+
+
+@pytest.mark.parametrize("ending", ["\n", "\r\n"])
+@pytest.mark.parametrize(
+    "written",
+    [
+        '[mcp_servers.yiku]\ncommand = "yiku" # 我的\nargs = [\n  "mcp", # mine\n]\nenv = { A = "b" }\n',
+        '[mcp_servers."yiku"]\ncommand = "yiku"\nargs = ["mcp"]\nenv.A = "b"\n',
+        '["mcp_servers" . "yiku"] # mine\n"args" = ["mcp"]\n\'command\' = "yiku"\nenv = { A = "b" }\n',
+        '[mcp_servers.yiku.env]\nA = "b"\n\n[mcp_servers.yiku]\ncommand = "yiku"\nargs = ["mcp"]\n',
+        '[mcp_servers.yiku]\ncommand = "yiku"\nargs = ["mcp"]\nenv = { A = "b" }\n  [mcp_servers.other]\n  command = "a"\n',
+        '[mcp_servers.yiku]\nenv = { A = "b" }\ncommand = """yi\\\n  ku"""\nargs = [\n"mcp"]\n',
+        f'{config_files.BEGIN}\n[mcp_servers.yiku]\ncommand = "yiku"\nargs = ["mcp"]\nenv = {{ A = "b" }}\n{config_files.END}\n',
+    ],
+)
+def test_our_table_is_changed_however_a_program_has_written_it(person, written, ending):
+    """The command is another one, all else is as it was, and the lines end as they did; an uninstallation finds the table, too."""
+    (config := person / ".codex" / "config.toml").parent.mkdir()
+    config.write_bytes(f"x = nan\n{written}\n# after 之后\n[tui]\ny = [1.5, inf]\n".replace("\n", ending).encode())
+    before = tomllib.loads(config.read_bytes().decode())
+    carried_out(wanted := Installation(install.agent("codex"), home="/家"))
+
+    text = config.read_bytes().decode()
+    entry = tomllib.loads(text)["mcp_servers"].pop("yiku")
+    assert (wanted.server(), {"A": "b"}) == ([entry["command"], *entry["args"]], entry["env"])
+    assert [] == [change for change in install.plan(wanted) if change.changes]
+    assert (text.count("\n") if ending == "\r\n" else 0) == text.count("\r\n")
+    assert f"{ending}# after 之后{ending}[tui]{ending}" in text
+    (config.parent / f"config.toml{config_files.BACKUP}").unlink()
+    install.carry_out(install.plan_removal(wanted), keep_backup=False)
+    left = config.read_bytes().decode()
+    assert not {config_files.BEGIN, config_files.END} & {*left.splitlines()} and before["tui"] == tomllib.loads(left)["tui"]
+    assert "yiku" not in tomllib.loads(left).get("mcp_servers", {})
+
+
+def test_an_installation_ends_its_lines_as_the_file_does(person):
+    """Taken back, the file is as it was, also without the copy."""
+    (config := person / ".codex" / "config.toml").parent.mkdir()
+    config.write_bytes(TOML.replace("\n", "\r\n").encode())
+    carried_out(wanted := Installation(install.agent("codex")))
+    installed = config.read_bytes()
+    (config.parent / f"config.toml{config_files.BACKUP}").unlink()
+    install.carry_out(install.plan_removal(wanted), keep_backup=False)
+
+    assert (installed.count(b"\n"), TOML.replace("\n", "\r\n").encode()) == (installed.count(b"\r\n"), config.read_bytes())
+
+
+def test_a_table_without_one_of_the_keys_gets_it(person):
+    """At its head, before what belongs to another table."""
+    written = b'[mcp_servers.yiku]\ncommand = "yiku"\n# note\n[tui]\nargs = 1\n'
+    changed = config_files.with_table(person / "config.toml", written, {"command": "yiku", "args": ["mcp"]})
+
+    assert written.replace(b"]\n", b']\nargs = ["mcp"]\n', 1) == changed

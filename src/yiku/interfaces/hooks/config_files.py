@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 import os
 import re
 import stat
@@ -27,9 +28,10 @@ BACKUP = ".before-yiku"
 BEGIN, END = "# >>> yiku: added by `yiku install`", "# <<< yiku"
 MOST_BYTES = 64 * SMALL_BYTES  # Claude Code keeps its history in the same file
 SERVERS, SERVER = "mcp_servers", "yiku"  # the table of Codex, and our name in it
-_BEGIN = re.compile(rf"(?:(?<=\n)\n)?^{re.escape(BEGIN)}$\n?", re.MULTILINE)
-_END = re.compile(rf"^{re.escape(END)}$\n?", re.MULTILINE)
-_HEADER = re.compile(rf"\[{SERVERS}\.{SERVER}(?:\.[^\]]*)?\]\s*(?:#.*)?")
+STATEMENT_LINES = 1_000  # of one value that is looked at
+_BEGIN = re.compile(rf"(?:(?<=\n)\r?\n)?^{re.escape(BEGIN)}\r?$\n?", re.MULTILINE)
+_END = re.compile(rf"^{re.escape(END)}\r?$\n?", re.MULTILINE)
+_KEY = re.compile(r"""[ \t]*(["']?)([\w-]+)\1[ \t]*=""")
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,9 +91,14 @@ def write_json(value: Mapping[str, Any], like: bytes | None) -> bytes:
 def parse_toml(path: Path, content: bytes | None) -> dict[str, Any]:
     """The tables of a TOML file. Raises UnreadableConfig."""
     try:
-        return tomllib.loads((content or b"").decode("utf-8-sig"))
+        return tomllib.loads((content or b"").decode("utf-8-sig"), parse_float=_number)
     except (ValueError, RecursionError) as error:
         raise UnreadableConfig(f"{path} is not TOML: {error}") from error
+
+
+def _number(text: str) -> float:
+    """A number of TOML; each `nan` is the same one, so that what holds it equals itself."""
+    return math.nan if "nan" in text else float(text)
 
 
 def server(said: Mapping[str, Any]) -> Any:
@@ -122,33 +129,65 @@ def with_table(path: Path, content: bytes, values: Mapping[str, str | list[str]]
     if wanted == said:
         return content
     lines = {key: f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in values.items()}
-    begin = max(0, text.find(BEGIN))
-    if there is not None and (table := next(((start, end) for start, end in _tables(text) if start >= begin), None)):
-        start, end = table
-        changed = text[start:end]
-        for key, line in lines.items():
-            changed = re.sub(rf"^[ \t]*{key}[ \t]*=.*$", line.replace("\\", r"\\"), changed, count=1, flags=re.MULTILINE)
-        return _checked(path, text[:start] + changed + text[end:], wanted)
-    gap = "" if not text else "\n" if text.endswith("\n") else "\n\n"
-    block = "\n".join([BEGIN, f"[{SERVERS}.{SERVER}]", *lines.values(), END])
-    return _checked(path, f"{text}{gap}{block}\n", wanted)
+    ending, begin = "\r\n" if "\r\n" in text else "\n", max(0, text.find(BEGIN))
+    tables = [] if there is None else sorted(_tables(text), key=lambda table: table[0] < begin)
+    for start, end in tables:  # what stands before our mark may be the text of somebody else
+        with contextlib.suppress(UnreadableConfig):
+            return _checked(path, text[:start] + _with_lines(text[start:end], lines, ending) + text[end:], wanted)
+    gap = "" if not text else ending if text.endswith("\n") else 2 * ending
+    block = [BEGIN, f"[{SERVERS}.{SERVER}]", *lines.values(), END]
+    return _checked(path, text + gap + "".join(line + ending for line in block), wanted)
+
+
+def _with_lines(table: str, lines: Mapping[str, str], ending: str) -> str:
+    """A table with these lines in place of the values of their keys; behind its header where it has none."""
+    rows = [row for row in re.split(r"(?<=\n)", table) if row]
+    header = next(place for place, row in enumerate(rows) if row.strip())
+    left, changed, at = dict(lines), list[str](), header + 1
+    while at < len(rows):
+        key = _KEY.match(rows[at])
+        if (line := left.pop(key[2], None) if key else None) is None:
+            changed.append(rows[at])
+            at += 1
+        else:
+            changed.append(line + ending)
+            at = _end_of(rows, at)
+    return "".join([*rows[:header], rows[header].rstrip("\r\n") + ending, *(line + ending for line in left.values()), *changed])
+
+
+def _end_of(rows: list[str], at: int) -> int:
+    """Where a statement ends that begins in a row: it may have several."""
+    for end in range(at + 1, min(len(rows), at + STATEMENT_LINES) + 1):
+        with contextlib.suppress(tomllib.TOMLDecodeError):
+            tomllib.loads("".join(rows[at:end]))
+            return end
+    return at + 1
 
 
 def _tables(text: str) -> Iterator[tuple[int, int]]:
     """Yield where our tables stand, with an empty line before them; comments behind the last key belong to what follows."""
     found: tuple[int, int] | None = None
-    at, empty = 0, False
+    at, before = 0, 0
     for line in text.split("\n"):
         after = at + len(line) + 1
-        if line.startswith("["):
+        if (header := _header(line)) is not None:
             if found:
                 yield found
-            found = (at - 1 if empty else at, after) if _HEADER.fullmatch(line) else None
+            found = (before, after) if server(header) is not None else None
         elif found and line.strip() and not line.lstrip().startswith("#"):
             found = found[0], after
-        at, empty = after, not line and at > 0
+        at, before = after, at if line in ("", "\r") and at else after
     if found:
         yield found
+
+
+def _header(line: str) -> dict[str, Any] | None:
+    """What the header of a table alone says; None for any other line."""
+    if not line.lstrip(" \t").startswith("["):
+        return None
+    with contextlib.suppress(tomllib.TOMLDecodeError, RecursionError):
+        return tomllib.loads(f"{line}\n")  # a line may end in \r
+    return None
 
 
 def _with_server(said: Mapping[str, Any], entry: Mapping[str, Any] | None) -> dict[str, Any]:
