@@ -5,6 +5,7 @@ import os
 import shlex
 import stat
 import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -410,3 +411,26 @@ def test_a_table_without_one_of_the_keys_gets_it(person):
     changed = config_files.with_table(person / "config.toml", written, {"command": "yiku", "args": ["mcp"]})
 
     assert written.replace(b"]\n", b']\nargs = ["mcp"]\n', 1) == changed
+
+
+@pytest.mark.parametrize("name", [*AGENTS])
+def test_a_home_whose_name_is_not_utf8_is_refused_before_anything_is_written(person, name):
+    """Configurations are UTF-8, and could not name it."""
+    before = tree(person)
+    for where in ("user", "project"):
+        with pytest.raises(InvalidInput, match=r"/tmp/h.* is not UTF-8"):
+            install.plan(Installation(install.agent(name), where, person, home=os.fsdecode(b"/tmp/h\xe9")))
+
+    assert before == tree(person)
+
+
+def test_the_command_line_says_that_a_home_is_not_utf8(tmp_path):
+    """One line, no traceback."""
+    command = [sys.executable, "-m", "yiku", "install", "codex", "--home", os.fsdecode(b"h\xe9")]
+    done = subprocess.run(
+        command, capture_output=True, timeout=60, check=False, cwd=tmp_path,
+        env={**os.environ, "HOME": str(tmp_path)},
+    )  # fmt: skip
+
+    assert (True, True, False) == (done.returncode != 0, b"UTF-8" in done.stderr, b"Traceback" in done.stderr)
+    assert {} == tree(tmp_path)

@@ -77,6 +77,11 @@ def agent(name: str) -> Agent:
 
 def plan(wanted: Installation) -> list[FileChange]:
     """What an installation changes. Raises UnreadableConfig, InvalidInput."""
+    for word in (*wanted.server(), wanted.hook("prompt")):
+        try:
+            word.encode()
+        except UnicodeEncodeError as error:
+            raise InvalidInput(f"{word} cannot be written in a configuration: a name in it is not UTF-8") from error
     return [_changed(file, wanted) for file in wanted.agent.files(wanted.where, wanted.folder)]
 
 
