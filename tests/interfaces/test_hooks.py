@@ -208,6 +208,23 @@ def test_only_the_folder_of_the_event_itself_switches_it_off(home, tmp_path):
     assert len(spoken_of) == len(captured(home))
 
 
+@pytest.mark.parametrize("levels", [400, 5_000])
+def test_a_deeply_nested_call_keeps_its_folder_and_its_private_parts_to_itself(home, tmp_path, levels):
+    """As one does that is not nested."""
+    (tmp_path / "off").mkdir()
+    (tmp_path / "off" / ".yiku-off").touch()
+
+    def call(inner, own):
+        deep = f'{"[" * levels}{{"cwd": "{tmp_path}/{inner}", "a": "\\u003cprivate>gzhkxq</private> 深"}}{"]" * levels}'
+        return f'{{"session_id": "s", "tool_input": {deep}, "cwd": "{tmp_path}/{own}"}}'.encode()
+
+    assert silent(hook(home, "tool", call("on", "off"), cwd=tmp_path)) and [] == captured(home)
+    assert silent(hook(home, "tool", call("off", "on"), cwd=tmp_path))
+    (event,) = captured(home)
+    assert ("s", f"{tmp_path}/on", False) == (event.payload["session_id"], event.payload["cwd"], b"gzhkxq" in event.raw)
+    assert "深".encode() in event.raw
+
+
 # ------------------------------------------------------------------ the file
 
 

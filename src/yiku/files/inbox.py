@@ -31,10 +31,13 @@ from yiku.files.vault import Home, content_of, flush_folder, open_folder, tempor
 UNREADABLE, MARK, SHOWN = f"unreadable{ENDING}", "mark", "shown"
 SHOWN_SESSIONS, SHOWN_IDS = 64, 500  # that are remembered
 LOCK_S, LOCK_STEP_S = 2.0, 0.001  # for the usual file: what is in one of its own may come after what is in that
+LEVELS = 64  # of a line that are read; more than a turn has (rules/sessions/agent_events.py), and few enough to go into
+AS_TEXT = "JSON: "  # before what is deeper: nobody takes the text for JSON, and reads it by recursion after all
 LINE_BYTES = 256 << 20  # of one event; a longer line is not read
 _FILE = re.compile(r"(events|taken)(-[0-9a-f]{8})?(~[0-9a-f]{16,32})?\.jsonl")
 _END = re.compile(rb',"crc":"([0-9a-f]{8})"\}\n?')
 _END_BYTES = 19
+_TOKEN = re.compile(r'"(?:[^"\\]++|\\.)*+"?|[][{}]', re.DOTALL)  # of JSON: a text, or where a list or an object begins or ends
 _FIELDS = {"id": str, "at": int, "hook": str, "agent": str}
 
 
@@ -52,17 +55,18 @@ class Event(NamedTuple):
 
 
 class Aside(NamedTuple):
-    """How many lines were set aside: events that were refused, and lines that are none."""
+    """How many lines were set aside: what hooks wrote, and could not be recorded, and other lines."""
 
     events: int
     broken: int
 
 
 class Broken(NamedTuple):
-    """A line that is no event: torn, changed, or not JSON."""
+    """A line that is no event: torn, changed, or not JSON; `whole` where it is as a hook wrote it."""
 
     raw: bytes
     end: int
+    whole: bool = False
 
 
 def files(home: Home, scope: str | None) -> list[Path]:
@@ -155,13 +159,37 @@ def parse(raw: bytes, end: int = 0) -> Event | Broken:
     if found is None or int(found[1], 16) != zlib.crc32(raw[: found.start()]):
         return Broken(raw, end)
     try:
-        stored = json.loads(raw.decode("utf-8", "replace"))
+        stored = json.loads(shallow(raw.decode("utf-8", "replace")))
     except (ValueError, RecursionError):
-        return Broken(raw, end)
+        return Broken(raw, end, whole=True)
     scope = stored.get("scope")
     if any(type(stored.get(field)) is not kind for field, kind in _FIELDS.items()) or not isinstance(scope, str | None):
-        return Broken(raw, end)
+        return Broken(raw, end, whole=True)
     return Event(stored["id"], stored["at"], stored["hook"], stored["agent"], scope, stored.get("event"), raw, end)
+
+
+def shallow(text: str) -> str:
+    """A text of JSON in which what is nested too deep to be read is a text: its JSON, whose texts have no escapes that hide words."""
+    if text.count("[") + text.count("{") <= LEVELS:
+        return text
+    kept, deep, level, at = list[str](), list[str](), 0, 0
+    for token in _TOKEN.finditer(text):
+        match token[0]:
+            case "[" | "{":
+                level += 1
+                if level == LEVELS + 1:
+                    kept.append(text[at : token.start()])
+                    at = token.start()
+            case "]" | "}":
+                if level == LEVELS + 1:
+                    kept.append(json.dumps("".join([AS_TEXT, *deep, text[at : token.end()]])))
+                    deep, at = [], token.end()
+                level -= 1
+            case quoted if level > LEVELS:
+                with suppress(ValueError):
+                    deep += [text[at : token.start()], json.dumps(json.loads(quoted), ensure_ascii=False)]
+                    at = token.end()
+    return "".join([*kept, *deep, text[at:]])
 
 
 def event_line(event: Event, payload: Any) -> bytes:
@@ -205,7 +233,7 @@ def set_aside(home: Home, raw: bytes) -> None:
 def set_aside_lines(home: Home) -> Aside:
     """Count the lines that were set aside."""
     try:
-        found = [isinstance(item, Event) for item in events(home.inbox / UNREADABLE)]
+        found = [isinstance(item, Event) or item.whole for item in events(home.inbox / UNREADABLE)]
     except OSError:
         return Aside(0, 0)
     return Aside(sum(found), len(found) - sum(found))

@@ -1,11 +1,13 @@
 """Erasing captured events in the inbox: recorded first if possible, else cut out of the waiting lines."""
 
+import json
+
 import canaries
 import pytest
 from hooking import capture, captured
 
 from yiku import Memory
-from yiku.files import inbox
+from yiku.files import inbox, inbox_append
 from yiku.files.vault import Home
 
 
@@ -49,6 +51,22 @@ def test_while_memory_is_paused_it_is_cut_out_of_what_waits(memory, home, escape
     first, second = (turn["content"] for turn in memory.sessions.messages("s1").messages)
     assert KEPT in first and "Bye." in first and statement.content not in first
     assert "Nothing of that." == second
+
+
+@pytest.mark.parametrize("levels", [30, 600, 5_000])
+def test_it_is_cut_out_of_a_waiting_call_however_deeply_that_is_nested(memory, home, levels):
+    """Written with escapes, too: what is too deep to be read is looked at as a text."""
+    statement = memory.remember("暗号是郁金香。").memory
+    deep = "[" * levels + json.dumps(statement.content) + "]" * levels
+    payload = f'{{"session_id": "s1", "tool_name": "Bash", "tool_input": {deep}, "tool_response": "done"}}'
+    memory.admin.pause()
+    inbox_append.append(str(home), payload.encode(), hook="tool", agent="claude-code")
+    erased = memory.admin.erase(statement.id)
+    memory.admin.resume()
+    memory.admin.ingest()
+
+    assert erased.clean, [place for place in erased.places if place.found]
+    assert not any(word in str(turn) for turn in memory.search_traces() for word in ("郁金香", "u90c1"))
 
 
 def test_a_whole_scope_takes_its_events_along(home):

@@ -1,5 +1,8 @@
 """`ingest`: each captured event is recorded once: prompts, replies, tools, compression, ends of sessions, exclusions."""
 
+import json
+
+import canaries
 import pytest
 from canaries import has_number
 from hooking import capture
@@ -216,6 +219,23 @@ def test_a_call_that_is_nested_too_deeply_is_recorded_as_its_text(memory, home):
     assert 2 == len(memory.search_traces("bottom"))
 
 
+@pytest.mark.parametrize("levels", [60, 330, 960, 975, 5_000, 200_000])
+def test_a_call_is_recorded_however_deeply_it_is_nested(memory, home, levels):
+    """As nothing can be nested that is read by recursion; escaped words in it are words, and what is private is left out."""
+    said = r'"\u6df1\u5904 \u003cprivate>gzhkxq\u003c/private> ]"'
+    for deep in (f"{'[' * levels}{said}{']' * levels}", '{"a":' * levels + said + "}" * levels):
+        payload = f'{{"session_id":"s1","tool_name":"Bash","tool_use_id":"t1","tool_input":{deep},"tool_response":"it ended"}}'
+        inbox_append.append(str(home), payload.encode(), hook="tool", agent="claude-code")
+    done = memory.admin.ingest()
+
+    assert (4, 0) == (done.turns, done.unreadable)
+    calls = [json.dumps(call, ensure_ascii=False) for turn in memory.search_traces() for call in turn.tool_calls]
+    assert (2, 2) == (len(calls), len(memory.search_traces("ended")))
+    assert all("深处" in call and call.count("]") > call.count("[") for call in calls if levels < 1_000)
+    assert not any("gzhkxq" in call for call in calls)
+    assert [] == canaries.sung(home, ["gzhkxq"])
+
+
 @pytest.mark.parametrize(
     "session", ["a\u2028b", "a\x85b", "a\u2029b", "a\x1cb", "x" * 500, "\0", "\ud800", "  ", "<private>x</private>"]
 )
@@ -256,8 +276,9 @@ def test_status_tells_events_that_were_refused_from_lines_that_are_none(memory, 
     (only,) = [line for line in memory.status().troubles if "unreadable.jsonl" in line]
     assert "a line that is no event" in only and "delete" in only
     capture(home, "prompt", prompt="x" * (65 << 20))
+    inbox_append.append(str(home), b'{"prompt": "cut of', hook="prompt", agent="claude-code")
     memory.admin.ingest()
 
     no_event, refused = [line for line in memory.status().troubles if "unreadable.jsonl" in line]
     assert "delete the line" in no_event
-    assert "an event that could not be recorded, or only in part" in refused and "delete" not in refused
+    assert "2 events that could not be recorded, or only in part" in refused and "delete" not in refused

@@ -222,12 +222,12 @@ def _folders_in(payload: bytes) -> list[str]:
     if escaped or not own or colon.strip() != b":" or b"\\" in plain or key in rest:
         import json
 
+        from yiku.files.inbox import shallow
+
         try:
-            event = json.loads(payload.decode("utf-8-sig", "surrogateescape"))
-        except ValueError:
+            event = json.loads(shallow(payload.decode("utf-8-sig", "surrogateescape")))
+        except (ValueError, RecursionError):
             return []
-        except RecursionError:  # nobody looks into it: the first is taken for its own
-            event = {"cwd": folder}
         folder = event.get("cwd") if isinstance(event, dict) else None
     if not isinstance(folder, str) or not folder.startswith("/") or "\0" in folder:
         return []
@@ -263,6 +263,7 @@ def without_private(payload: bytes) -> bytes:
     import json
 
     load_packages()
+    from yiku.files.inbox import shallow
     from yiku.rules.privacy import private
 
     def clean(value: object) -> object:
@@ -273,8 +274,8 @@ def without_private(payload: bytes) -> bytes:
         return {clean(key): clean(item) for key, item in value.items()} if isinstance(value, dict) else value
 
     try:
-        return json.dumps(clean(json.loads(text)), ensure_ascii=False).encode("utf-8", "replace")
-    except ValueError:  # no JSON: the text as a whole
+        return json.dumps(clean(json.loads(shallow(text))), ensure_ascii=False).encode("utf-8", "replace")
+    except (ValueError, RecursionError):  # no JSON: the text as a whole
         return private.without(text).encode("utf-8", "replace")
 
 
