@@ -236,6 +236,21 @@ def test_a_note_that_says_what_was_erased_comes_in_without_it(vault, tmp_path, s
     assert f"{original}more\n" == (vault / "plan.md").read_bytes().decode()
 
 
+def test_an_erased_sentence_comes_back_in_no_kind_of_line(vault, tmp_path):
+    """Lists, tasks, headings and tables lose it as prose does, and keep their marks."""
+    said = ("My secret plan is to buy the lighthouse.", "我的秘密计划是买下灯塔。")
+    lines = ("# {}", "- {}", "* {}", "- [ ] {}", "1. {}", "| 1 | {} |", "> - {}")
+    (vault / "list.md").write_text("".join(f"{line.format(one)}\n- Milk 牛奶\n" for line in lines for one in said))
+    with Memory(tmp_path / "home", owner="user:mei") as memory:
+        for one in said:
+            memory.admin.erase(memory.remember(one).memory.id)
+        [*run.each(memory, formats.find(vault))]
+        copied = (tmp_path / "home" / "documents" / vault.name / "list.md").read_text()
+
+    marks = ("[erased]", "[已抹去]")
+    assert "".join(f"{line.format(mark)}\n- Milk 牛奶\n" for line in lines for mark in marks) == copied
+
+
 def test_an_erased_sentence_is_cut_out_of_a_long_note(vault, tmp_path):
     """Wherever in it the sentence stands."""
     said = "Karla keeps her spare key under the third flowerpot."

@@ -1,5 +1,7 @@
 """Seals of erased texts, and the words that verification searches for."""
 
+import pytest
+
 from yiku.rules.privacy import erasure
 
 
@@ -42,6 +44,22 @@ def test_what_was_sealed_as_one_sentence_is_found_however_it_is_cut():
         ((start, end),) = {*erasure.runs(again)[sealed]}
 
         assert text == again[start:end]
+
+
+LISTED = ("# {}", "- {}", "* {}", "+ {}", "  • {}", "- [x] {}", "1) {}", "1、{}", "（一）{}", "> - {}", "- 1. **{}**")
+
+
+@pytest.mark.parametrize("said", ["My secret plan is to buy the lighthouse", "我的秘密计划是买下灯塔"])
+@pytest.mark.parametrize("line", [*LISTED, "### {} ###", "| 1 | {} |", "1|{}|2", "Plan\t{}", "| {} | Milk"])
+def test_a_sentence_is_found_without_the_mark_of_its_line_and_its_line_is_sealed_without_it(said, line):
+    """A heading, an item of a list, a task, the cell of a table: the range is the sentence alone, with or without a stop."""
+    (sealed,) = erasure.of_sentences(said)
+    for stop in (".", ""):
+        text = f"Milk. 牛奶\n{line.format(said + stop)}\n- Bread 面包\n"
+        found = {text[start:end] for start, end in erasure.runs(text)[sealed]}
+
+        assert found <= {said + stop, f"{said}{stop}**", f"**{said}{stop}", f"**{said}{stop}**"}
+        assert line not in LISTED or sealed in erasure.of_sentences(line.format(said))
 
 
 def test_telling_words_are_names_numbers_and_things():

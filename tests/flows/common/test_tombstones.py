@@ -167,6 +167,26 @@ def test_an_old_turn_loses_what_was_erased_and_a_new_one_does_not(memory, clock)
     assert "[erased]\nok" == memory.timeline()[0].tool_results[0]["content"]
 
 
+@pytest.mark.parametrize("marked", ["- [ ] {}", "## {}", "| 1 | {} |"])
+@pytest.mark.spec("T-39")
+def test_a_sentence_does_not_come_back_in_another_kind_of_line(memory, clock, marked):
+    """Erased as a sentence, an old turn with a list, a heading or a table loses it; erased in a list, one with the sentence."""
+    before = clock.now
+    clock.advance(hours=1)
+    said = {"role": "user", "said_at": before, "session": "old"}
+    for number, words in enumerate(("My locker code is 4711.", "我的柜子密码是四七一一。")):
+        memory.admin.erase(memory.remember(words).memory.id)
+        memory.record([said | {"session": f"a{number}", "content": f"Milk 牛奶\n{marked.format(words)}\n"}])
+    listed = memory.record_turn("user", "- My watchword is zebra.\n- 我的口令是斑马和长颈鹿。", session="listed", said_at=before)
+    memory.admin.erase(listed.id)
+    memory.record([said | {"session": "b", "content": "My watchword is zebra. 我的口令是斑马和长颈鹿。 It rained."}])
+    held = "".join(turn.content for turn in memory.timeline())
+
+    assert not [word for word in ("4711", "四七一一", "zebra", "斑马") if word in held]
+    assert 2 == held.count("Milk 牛奶\n")
+    assert "It rained." in held
+
+
 @pytest.mark.parametrize(
     ("how", "long"),
     [("turn", True), ("session", False), ("time", False), ("source", False), ("scope", True)],

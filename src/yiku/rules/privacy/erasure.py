@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import fields, is_dataclass
 from enum import Enum
 from functools import cache
+from itertools import chain
 from typing import Any
 
 from yiku.rules.deciding import conflict
@@ -22,17 +23,23 @@ from yiku.rules.lexicon import lists
 from yiku.rules.privacy import redaction
 from yiku.rules.privacy.redaction import WEIGHT, weight
 from yiku.rules.statements import keys
-from yiku.rules.text import analyze
+from yiku.rules.text import analyze, lazy
 from yiku.rules.text.analyze import UNSPACED_RUN
 from yiku.rules.text.analyze import hashed_plain as plain
 from yiku.rules.text.safe_ends import Range, pieces, safe_sentences, spans
-from yiku.rules.text.unmarked import unmarked
+from yiku.rules.text.unmarked import Unmarked, unmarked
 from yiku.rules.values import canonical
 from yiku.types import SemanticMemory, Turn
 
 WORD_CHARS = 5  # shorter words, and shorter ends of words, stand everywhere and prove nothing; of Chinese, a pair
 RUN_PIECES = 6  # that a sentence which comes again may be cut into: "Dr. J. R. Okonkwo lives at No. 12B."
 _CLAUSE = re.compile(r"[^:：,，、]+[:：,，、]*|[:：,，、]+")
+_ITEM = (  # the marks of a heading or of an item of a list, also behind each other: # - * + • 1. 1、 (1) （一） [x]
+    r"^[ \t\u3000>]{0,40}(?:(?:#{1,6}|[-*+•·‣◦▪●–—]|[0-9]{1,9}[.)、．）]|[(（]\w{1,3}[)）]|\[[ xX]\])"
+    r"(?:[ \t\u3000]{1,40}|(?=[^\x00-\x7f])|(?<=[、．）]))){1,4}"
+)
+_ITEM_MARK = lazy.compile(_ITEM)
+_BREAK = lazy.compile(rf"(?m){_ITEM}|(?<!\\)[|｜]|(?<=\S)\t|(?<=[ \t])#{{1,6}}[ \t\r]*$|\n[ \t\r]*\n")  # also bars, and blank lines
 _WORD = re.compile(r"[0-9A-Za-z\u00c0-\u024f\u0370-\u052f]+")
 _NOT_WORDS = frozenset("id line role method scope superseded_by flagged_with turn blob".split())  # ids and our own words
 
@@ -42,7 +49,8 @@ _NOT_WORDS = frozenset("id line role method scope superseded_by flagged_with tur
 
 def of_statement(memory: SemanticMemory) -> list[str]:
     """Return the seals of a statement: by its words, and by its slot and value."""
-    return [*(f"text\0{plain(form)}" for form in redaction.forms(memory.content)), *of_value(memory)]
+    typed = dict.fromkeys((memory.content, _ITEM_MARK.sub("", memory.content)))
+    return [*(f"text\0{plain(form)}" for words in typed for form in redaction.forms(words)), *of_value(memory)]
 
 
 def of_value(memory: SemanticMemory) -> list[str]:
@@ -87,8 +95,9 @@ def of_sentences(text: str) -> list[str]:
 
 
 def of_parts(texts: Iterable[str]) -> list[str]:
-    """Return the seals of telling sentences, as they were typed and without markup."""
-    every = dict.fromkeys(plain(form) for text in texts for form in redaction.forms(text))
+    """Return the seals of telling sentences, as they were typed, without markup, and without the mark of an item."""
+    typed = dict.fromkeys(form for text in texts for form in (text, _ITEM_MARK.sub("", text)))
+    every = dict.fromkeys(plain(form) for words in typed for form in redaction.forms(words))
     return [f"text\0{words}" for words in every if weight(words) >= WEIGHT]
 
 
@@ -97,32 +106,53 @@ def runs(text: str) -> dict[str, list[Range]]:
     Map the seal of every possible sentence of a text to its spans.
 
     What was one sentence when it was sealed may be several pieces here, or a part of one; so every run of up to RUN_PIECES
-    clauses is tried, each sentence and each that is surely one. All of this also without markup.
+    clauses is tried, each sentence and each that is surely one. All of this also without markup, and in each item and cell alone.
     """
     found: dict[str, list[Range]] = {}
-    _add_runs(found, text)
-    if (seen := unmarked(text)).pieces:
-        read: dict[str, list[Range]] = {}
-        _add_runs(read, seen.text)
-        for seal, places in read.items():
-            found.setdefault(seal, []).extend(seen.span(*place) for place in places if place[0] < place[1])
+    folded = cache(plain)
+    for start, end in ((0, len(text)), *_items(text)):
+        part = text[start:end]
+        _add_runs(found, Unmarked(part, part), start, folded)
+        if (seen := unmarked(part)).pieces:
+            _add_runs(found, seen, start, folded)
     return found
 
 
-def _add_runs(found: dict[str, list[Range]], text: str) -> None:
+def _items(text: str) -> Iterator[Range]:
+    """Yield what stands behind the mark of a heading or of an item of a list, and each cell of a table."""
+    start, is_marked = 0, False
+    for match in _BREAK.finditer(text):
+        marks = "\n" not in match[0]  # else a blank line
+        if (is_marked or marks) and match.start() - start >= WEIGHT // 2:
+            yield start, match.start()
+        start, is_marked = match.end(), marks
+    if is_marked:
+        yield start, len(text)
 
-    def tried(words: str, start: int, end: int) -> None:
-        if weight(words) >= WEIGHT:
-            found.setdefault(f"text\0{words}", []).append(redaction.strip(text, start, end))
 
-    parts = [clause for sentence in pieces(text) for clause in _CLAUSE.findall(sentence)]
-    places, words = spans(parts), [plain(part) for part in parts]
-    for first in range(len(parts)):
-        for last in range(first, min(first + RUN_PIECES, len(parts))):
-            tried(" ".join(filter(None, words[first : last + 1])), places[first][0], places[last][1])
-    for sentences in (pieces(text), safe_sentences(text)):
-        for sentence, (start, end) in zip(sentences, spans(sentences), strict=True):
-            tried(plain(sentence), start, end)
+def _add_runs(found: dict[str, list[Range]], seen: Unmarked, offset: int, folded: Callable[[str], str]) -> None:
+    """Add the runs of a text as it reads; `offset`: where its source begins. Folding and mapping back are done once a clause."""
+    text = seen.text
+    sentences = pieces(text)
+    places = spans(chain.from_iterable(map(_CLAUSE.findall, sentences)))
+    whole = {*spans(sentences), *spans(safe_sentences(text))}.difference(places)
+    read: list[tuple[str, int, int, int]] = []  # the words of each, their weight, and where they stand
+    for place in (*places, *whole):
+        if said := text[slice(*place)].strip():
+            start = text.index(said, *place)
+            first, last = seen.span(start, start + len(said)) if seen.pieces else (start, start + len(said))
+            read.append((words := folded(said), weight(words), offset + first, offset + last))
+    count = len(read) - len(whole)
+    for at, (_, _, start, _) in enumerate(read[:count]):
+        run, size = "", 0
+        for words, more, _, end in read[at : min(at + RUN_PIECES, count)]:
+            if words:
+                run, size = (f"{run} {words}", size + 1 + more) if run else (words, more)
+            if size >= WEIGHT:
+                found.setdefault(f"text\0{run}", []).append((start, end))
+    for words, size, start, end in read[count:]:
+        if size >= WEIGHT:
+            found.setdefault(f"text\0{words}", []).append((start, end))
 
 
 # ------------------------------------------------------------------ what proves that it is gone
