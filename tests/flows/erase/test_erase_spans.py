@@ -1,5 +1,6 @@
 """Redacting turns: the exact span of a learned statement, or the whole paragraph where its end is uncertain."""
 
+import json
 from datetime import timedelta
 from pathlib import Path
 
@@ -176,3 +177,17 @@ def test_a_span_is_cut_out_of_a_long_turn_and_of_a_backup(memory, home):
     memory.admin.restore_backup(Path(backup.path).name)
     assert f"{long}[已抹去] Bye.\n{long}" == memory.admin.blob(memory.get(turn.id).blob)
     integrity.check(home / "yiku.db")
+
+
+@pytest.mark.parametrize("levels", [900, 5_000])
+@pytest.mark.parametrize(("said", "gone"), [("My locker code is Xylophon.", "Xylophon"), ("我的柜子密码是木琴。", "木琴")])
+def test_a_text_that_is_nested_json_keeps_no_erasure_from_its_end(memory, said, gone, levels):
+    """What somebody pasted is a text, however deep it is nested; what it says of the erased sentence goes."""
+    pasted = "[" * levels + json.dumps(said, ensure_ascii=False) + "]" * levels
+    turn = memory.record_turn("user", said)
+    memory.record_turn("tool", "", tool_results=[{"tool_use_id": "c", "content": pasted}])
+    memory.record_turn("user", "[" * levels + "]" * levels)
+    done = memory.admin.erase(turn.id)
+
+    assert done.clean
+    assert gone not in str(memory.search_traces(limit=10))

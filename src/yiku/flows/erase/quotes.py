@@ -115,7 +115,7 @@ def replacements(found: Iterable[HeldText], sought: Sought) -> list[tuple[HeldTe
 
 def _left(one: HeldText, wanted: Sequence[str]) -> str | None:
     if one.column != "before" and one.text[:1] in ("{", "["):
-        with suppress(ValueError):
+        with suppress(ValueError, RecursionError):
             return dumps(redaction.rewrite_texts(json.loads(one.text), lambda text: _without(text, wanted)))
     return None
 

@@ -191,7 +191,7 @@ def strings(value: Any) -> Iterator[str]:
 def strings_of(text: str) -> list[str]:
     """Return a text, or all texts in it if it is JSON."""
     if text[:1] in ("{", "["):
-        with suppress(ValueError):
+        with suppress(ValueError, RecursionError):
             return [*strings(json.loads(text)), text]
     return [text]
 
