@@ -405,3 +405,65 @@ def test_whom_a_forgotten_memory_contradicted_is_free_again(memory):
 
     assert (None, ()) == (memory.get(strict.id).flag, memory.get(strict.id).flagged_with)
     assert () == memory.status().troubles
+
+
+def forget_what_was_said(memory, corrected):
+    memory.forget(corrected.sources[0].turn)
+
+
+def forget_and_restore(memory, corrected):
+    memory.forget(corrected.id)
+    memory.restore(corrected.id)
+    memory.forget(corrected.sources[0].turn)
+
+
+def erase_what_was_said(memory, corrected):
+    memory.admin.erase(corrected.sources[0].turn, confirm=True)
+
+
+def take_it_back_in_english(memory, corrected):
+    memory.remember("Just kidding.", session="s")
+
+
+def take_it_back_in_chinese(memory, corrected):
+    memory.remember("开玩笑的。", session="s")
+
+
+@pytest.mark.parametrize(
+    "take_back", [forget_what_was_said, forget_and_restore, erase_what_was_said, take_it_back_in_english, take_it_back_in_chinese]
+)
+@pytest.mark.parametrize(
+    ("texts", "objects"),
+    [
+        (("Ann's hobby is novels", "Ann's hobby is chess", "Ann's hobby is crime novels"), ("novels", "chess")),
+        (("安的爱好是小说", "安的爱好是象棋", "安的爱好是推理小说"), ("小说", "象棋")),
+    ],
+)
+def test_a_contradiction_stands_on_both_sides_again_when_its_correction_goes(memory, clock, take_back, texts, objects):
+    """The earlier statement is live again, and so is what it contradicted: each is flagged with the other."""
+    slot = {"subject": "ann", "predicate": "hobby"}
+    one, other = (memory.remember(text, object=object, **slot).memory for text, object in zip(texts, objects, strict=False))
+    clock.advance(minutes=1)
+    turn = memory.record_turn("user", f"{texts[2]}, fyi.", session="s")
+    corrected = memory.update(one.id, texts[2], source=turn.id)
+    between = memory.get(other.id)
+    clock.advance(minutes=1)
+    take_back(memory, memory.get(corrected.id))
+
+    assert (None, ()) == (between.flag, between.flagged_with)
+    assert ("conflict", (other.id,), True) == (memory.get(one.id).flag, memory.get(one.id).flagged_with, memory.get(one.id).live)
+    assert ("conflict", (one.id,)) == (memory.get(other.id).flag, memory.get(other.id).flagged_with)
+
+
+def test_what_was_contradicted_and_is_gone_flags_nothing_that_comes_back(memory, clock):
+    """Both the correction and the rival are forgotten: what is live again contradicts nothing."""
+    slot = {"subject": "ann", "predicate": "hobby"}
+    one = memory.remember("Ann's hobby is novels", object="novels", **slot).memory
+    other = memory.remember("Ann's hobby is chess", object="chess", **slot).memory
+    clock.advance(minutes=1)
+    turn = memory.record_turn("user", "Ann's hobby is crime novels, fyi.", session="s")
+    memory.update(one.id, "Ann's hobby is crime novels", source=turn.id)
+    memory.forget(other.id)
+    memory.forget(turn.id)
+
+    assert (None, (), True) == (memory.get(one.id).flag, memory.get(one.id).flagged_with, memory.get(one.id).live)

@@ -53,8 +53,8 @@ def forget(
         now = handle.now()
         changes: list[Change] = [
             *(UpdateMemory(m.n, {"state": State.ARCHIVED, "reason": why}, index_tokens(m)) for m in memories),
-            *(UpdateMemory(m.n, columns, index_tokens(m)) for m, columns in relink_neighbours(handle, memories)),
             *(UpdateMemory(m.n, columns, index_tokens(m)) for m, columns in clear_flags(handle, memories)),
+            *(UpdateMemory(m.n, columns, index_tokens(m)) for m, columns in relink_neighbours(handle, memories)),
             *(SetTurnHidden(turn.n, now, tokens(turn)) for turn in turns),
         ]
         done = handle.store.apply(handle.writes(), changes, handle.cause("forget", why), _unchanged(memories))
@@ -90,17 +90,14 @@ def restore(handle: Handle, id: str) -> Forgotten:
         present = _present(handle, found)
         unsaid = [row for row in back if row.method != "told" and row.origin is not Origin.USER]  # nobody had confirmed it
         if unsaid:
-            updates: list[conflict.Update] = [(row, {"state": State.CANDIDATE, "reason": None}) for row in unsaid]
+            waits = {"state": State.CANDIDATE, "reason": None, "flag": None, "flagged_with": ()}
+            updates: list[conflict.Update] = [(row, waits) for row in unsaid]
         else:
             updates = conflict.rejoin(back, present)
-        rivals = [] if unsaid else _rivals(handle, updates)
-        updates = [
-            *((row, {**columns, **_flags(row, columns, rivals)}) for row, columns in updates),
-            *_flagged_again(rivals, updates),
-        ]
+            updates += flagged_again(handle, updates)
         updates = [(row, {**columns, **_without_end(row, columns, handle.now())}) for row, columns in updates]
         changes = [UpdateMemory(memory.n, columns, index_tokens(memory)) for memory, columns in updates]
-        expect = _unchanged([*back, *present, *rivals])
+        expect = _unchanged([*back, *present, *(row for row, _ in updates)])
         done = handle.store.apply(handle.writes(), changes, handle.cause("restore"), expect)
         return Forgotten(tuple(back), (), done.transaction)
 
@@ -149,14 +146,15 @@ def derived_only_from(handle: Handle, ids: set[str], states: Sequence[State]) ->
 
 
 def relink_neighbours(handle: Handle, gone: Sequence[SemanticMemory]) -> list[conflict.Update]:
-    """Return the changes that relink the neighbours of a removed version."""
+    """Return the changes that relink the neighbours of a removed version; they go behind those of `clear_flags`."""
     updates: list[conflict.Update] = []
     ns = {memory.n for memory in gone}
     for slot in {memory.slot for memory in gone if memory.slot}:
         versions = handle.store.memories(handle.own(), Memories(slot=slot, states=(State.ACTIVE,)))
         if rest := [version for version in versions if version.n not in ns]:
             updates += conflict.rejoin((), rest)
-    return updates
+    flagged = [(row, columns) for row, columns in updates if row.flag]
+    return [*updates, *flagged_again(handle, flagged, gone)] if flagged else updates
 
 
 def clear_flags(handle: Handle, gone: Sequence[SemanticMemory]) -> list[conflict.Update]:
@@ -169,32 +167,30 @@ def clear_flags(handle: Handle, gone: Sequence[SemanticMemory]) -> list[conflict
     return [(rival, {"flagged_with": rest, "flag": rival.flag if rest else None}) for rival, rest in left]
 
 
-def _rivals(handle: Handle, updates: Sequence[conflict.Update]) -> list[SemanticMemory]:
-    """Return the live memories that those which come back contradict."""
-    named = {id for row, columns in updates if _comes_back(row, columns) for id in row.flagged_with}
-    return handle.store.memories(handle.own(), Memories(ids=sorted(named), states=(State.ACTIVE,), current=True)) if named else []
+def flagged_again(handle: Handle, updates: Sequence[conflict.Update], gone: Sequence[SemanticMemory] = ()) -> list[conflict.Update]:
+    """
+    Return the changes that flag both sides of each contradiction of what is live again by these updates (the reverse of `clear_flags`).
+
+    gone: what is removed at the same time, and contradicts nothing any more
+    """
+    ids = {memory.id for memory in gone}
+    back = [row for row, columns in updates if row.flag and _comes_back(row, columns)]
+    named = {id for row in back for id in row.flagged_with} - ids
+    select = Memories(ids=sorted(named), states=(State.ACTIVE,), current=True)
+    rivals = handle.store.memories(handle.own(), select) if named else []
+    changes: list[conflict.Update] = []
+    for row in back:
+        live = tuple(rival.id for rival in rivals if rival.id in row.flagged_with)
+        changes.append((row, {"flagged_with": live, "flag": row.flag if live else None}))
+    for rival in rivals:
+        kept = (id for id in rival.flagged_with if id not in ids)
+        all_of = tuple(dict.fromkeys((*kept, *(row.id for row in back if rival.id in row.flagged_with))))
+        changes.append((rival, {"flagged_with": all_of, "flag": conflict.CONFLICT}))
+    return [(row, columns) for row, columns in changes if columns["flagged_with"] != row.flagged_with]
 
 
 def _comes_back(row: SemanticMemory, columns: Mapping[str, Any]) -> bool:
-    return row.state is not State.ACTIVE and columns.get("superseded_by", row.superseded_by) is None
-
-
-def _flags(row: SemanticMemory, columns: Mapping[str, Any], rivals: Sequence[SemanticMemory]) -> Mapping[str, Any]:
-    """Return the flag of a memory that comes back: with the rivals that are live, none without any."""
-    if not row.flag or not _comes_back(row, columns):
-        return {}
-    live = tuple(rival.id for rival in rivals if rival.id in row.flagged_with)
-    return {"flagged_with": live, "flag": row.flag if live else None}
-
-
-def _flagged_again(rivals: Sequence[SemanticMemory], updates: Sequence[conflict.Update]) -> list[conflict.Update]:
-    """Return the changes that flag rivals with what comes back (the reverse of `clear_flags`)."""
-    back = [row for row, columns in updates if _comes_back(row, columns)]
-    named = [(rival, [row.id for row in back if rival.id in row.flagged_with]) for rival in rivals]
-    return [
-        (rival, {"flag": conflict.CONFLICT, "flagged_with": tuple(dict.fromkeys((*rival.flagged_with, *ids)))})
-        for rival, ids in named
-    ]
+    return not row.live and columns.get("superseded_by", row.superseded_by) is None
 
 
 def _present(handle: Handle, memory: SemanticMemory) -> list[SemanticMemory]:

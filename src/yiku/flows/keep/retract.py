@@ -14,7 +14,7 @@ from datetime import timedelta
 from typing import Any
 
 from yiku.flows.common.handle import Handle
-from yiku.flows.keep.forget import clear_flags
+from yiku.flows.keep.forget import clear_flags, flagged_again
 from yiku.rules.deciding import conflict, retract, slots
 from yiku.rules.deciding.history import RETRACTED
 from yiku.rules.deciding.slots import index_tokens
@@ -172,6 +172,7 @@ def _applied(
             if alike
             else _remember_other(handle, said, change, added)
         )
+    change(flagged_again(handle, [(row, columns.get(row.n, {})) for row in left], [target]))
     changes = [*(UpdateMemory(n, wanted, index_tokens(rows[n])) for n, wanted in columns.items()), *changes, *added]
     ids = [target.id, current.id if current else "", said.id if said else ""]
     if dry_run:
