@@ -1,6 +1,7 @@
 """`undo` of a run, decision by decision; changes made since stay and are named."""
 
 from dataclasses import fields, replace
+from datetime import timedelta
 
 import pytest
 
@@ -194,3 +195,53 @@ def test_an_operation_can_be_looked_at_before_it_is_undone(memory):
 
     assert (1, 0) == (planned.memories, planned.operation)
     assert ["I own a boat"] == [row.content for row in memory.get_all()]
+
+
+@pytest.mark.parametrize(
+    ("texts", "objects"),
+    [
+        (("Ann's hobby is novels", "Ann's hobby is chess", "Ann's hobby is golf"), ("novels", "chess", "golf")),
+        (("安的爱好是小说", "安的爱好是象棋", "安的爱好是高尔夫"), ("小说", "象棋", "高尔夫")),
+    ],
+)
+def test_a_night_that_archived_one_side_is_undone_when_the_other_was_flagged_since(memory, clock, texts, objects):
+    """Its memory is back, its rival is flagged with it again, and with what was said since; undone, that alone is left."""
+    slot = {"subject": "ann", "predicate": "hobby"}
+    ends = clock.now + timedelta(days=2)
+    one = memory.remember(texts[0], object=objects[0], expires_at=ends, **slot).memory
+    other = memory.remember(texts[1], object=objects[1], **slot).memory
+    clock.advance(days=3)
+    run = memory.admin.consolidate().run
+    third = memory.remember(texts[2], object=objects[2], **slot).memory
+    done = memory.admin.undo_run(run)
+    flags = {row.id: {*memory.get(row.id).flagged_with} for row in (one, other, third)}
+    state = memory.get(one.id).state
+    memory.admin.undo(done.operation)
+
+    assert ((1,), (), State.ACTIVE) == (done.items, done.skipped, state)
+    assert {one.id: {other.id}, other.id: {one.id, third.id}, third.id: {other.id}} == flags
+    assert (State.ARCHIVED, ("conflict", (third.id,))) == (
+        memory.get(one.id).state,
+        (memory.get(other.id).flag, memory.get(other.id).flagged_with),
+    )
+
+
+def test_a_flag_that_a_run_set_is_taken_back_from_among_later_ones(memory):
+    """What was flagged since stays flagged, and what was settled since stays settled."""
+    tea, coffee, boat = remember_all(memory, "I like tea", "我喜欢咖啡", "I own a boat")
+
+    def flag(handle, *pairs):
+        changes = [
+            UpdateMemory(n, {"flag": "conflict" if ids else None, "flagged_with": ids}, index_tokens(memory.get(id)))
+            for id, n, ids in pairs
+        ]
+        handle.store.apply(handle.writes(), changes, handle.cause("consolidate"))
+
+    flag(as_run(memory), (tea.id, tea.n, (coffee.id,)), (coffee.id, coffee.n, (tea.id,)))
+    flag(memory._handle, (tea.id, tea.n, (coffee.id, boat.id)), (coffee.id, coffee.n, ()), (boat.id, boat.n, (tea.id,)))
+    done = memory.admin.undo_run(RUN)
+
+    assert ((1,), ()) == (done.items, done.skipped)
+    assert [("conflict", (boat.id,)), (None, ()), ("conflict", (tea.id,))] == [
+        (memory.get(row.id).flag, memory.get(row.id).flagged_with) for row in (tea, coffee, boat)
+    ]

@@ -13,12 +13,14 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
+from typing import Any
 
 from yiku.errors import CannotUndo, NotFound
 from yiku.flows.common import checks
 from yiku.flows.common.handle import Handle, retry_if_stale
 from yiku.flows.common.turn_texts import tokens
 from yiku.flows.keep import transcripts
+from yiku.rules.deciding.conflict import CONFLICT
 from yiku.rules.deciding.slots import index_tokens
 from yiku.store.api import RECORD_KINDS, record_tokens, record_was
 from yiku.types import (
@@ -44,6 +46,7 @@ UNDONE = "undone"
 REVERSIBLE = frozenset(("memories", "conversation_turns", "turn_state", *RECORD_KINDS))  # tables
 ERASED = "What was erased cannot be brought back."
 OPERATION, RUN = "operation", "run"  # with its number, or its name: the reason of an undo
+FLAGS = frozenset(("flag", "flagged_with"))  # which several operations give one memory, each with its own rivals
 NO_ROWS: Mapping[int, SemanticMemory] = MappingProxyType({})
 
 
@@ -111,7 +114,13 @@ def reversal(
         raise CannotUndo(f"operation {number}: one of its memories was erased or lost", ERASED)
     if any(change.action == "update" and change.before is None for change in memories):
         raise CannotUndo(f"operation {number}: what it overwrote is not kept any more", "`yiku update` changes the memory instead.")
-    changes: list[Change] = [_reverse(change, rows[change.row], number) for change in memories]
+    since = sorted({*rows} - {change.row for change in memories if rows[change.row].changed == change.number})
+    later = handle.store.journal(handle.own(), table="memories", row_ns=since) if since else []
+    updates, now = list[UpdateMemory](), dict(rows)
+    for change in memories:
+        updates.append(_reverse(change, now[change.row], number, later))
+        now[change.row] = replace(now[change.row], **updates[-1].columns)
+    changes: list[Change] = [*updates]
     changes += [back for change in done if change.table == "memory_sources" for back in _sources_back(change)]
     expect = Expect(rows={n: row.changed for n, row in rows.items()})
     _refuse_second(handle, number, Reversal(changes, expect, rows).after, meanwhile)
@@ -146,7 +155,7 @@ def depending(
     """
     Return the last change behind an operation that changed its rows and still holds.
 
-    by_field: a change of other fields of a memory does not count
+    by_field: a change of other fields of a memory does not count, nor does one of its flags
     ignored:  operations that do not count
     """
     since: dict[str, dict[int, int]] = {name: {} for name in ("memories", "memory_sources", "turn_state", *RECORD_KINDS)}
@@ -176,12 +185,13 @@ def depending(
 
 
 def _fields(done: Sequence[ChangeRow]) -> Mapping[int, frozenset[str] | None]:
-    """Return the fields that these changes gave each memory; None for one that they added."""
+    """Return the fields that these changes gave each memory, flags apart; None for one that they added."""
     found: dict[int, frozenset[str] | None] = {}
     for change in done:
         if change.table == "memories":
             before = found.get(change.row, frozenset())
-            found[change.row] = None if change.action == "insert" or before is None else before | {*(change.before or {})}
+            given = {*(change.before or {})} - FLAGS
+            found[change.row] = None if change.action == "insert" or before is None else before | given
     return found
 
 
@@ -225,11 +235,22 @@ def _rows(handle: Handle, ns: set[int]) -> list[SemanticMemory]:
     return handle.store.memories(handle.own(), Memories(ns=sorted(ns))) if ns else []
 
 
-def _reverse(change: ChangeRow, row: SemanticMemory, number: int) -> UpdateMemory:
-    """Return the changes that reverse one."""
+def _reverse(change: ChangeRow, row: SemanticMemory, number: int, later: Sequence[ChangeRow]) -> UpdateMemory:
+    """Return the changes that reverse one. row: as it is then; later: what was done to it since, newest first"""
     if change.action == "insert":
         return UpdateMemory(row.n, {"state": State.ARCHIVED, "reason": f"{UNDONE}: {OPERATION} {number}"}, index_tokens(row))
-    return UpdateMemory(row.n, dict(change.before or {}), index_tokens(row))
+    return UpdateMemory(row.n, {**(change.before or {}), **_flags_back(change, row, later)}, index_tokens(row))
+
+
+def _flags_back(change: ChangeRow, row: SemanticMemory, later: Sequence[ChangeRow]) -> Mapping[str, Any]:
+    """Return the flag of a memory without what this change did to it: what was flagged or settled since stays."""
+    if "flagged_with" not in (before := change.before or {}):
+        return {}
+    since = (one.before for one in reversed(later) if one.row == change.row and one.number > change.number)
+    left = next((image["flagged_with"] for image in since if image and "flagged_with" in image), row.flagged_with)
+    was, now = before["flagged_with"], row.flagged_with
+    kept = (*(id for id in was if id in now or id not in left), *(id for id in now if id not in (*was, *left)))
+    return {} if kept == tuple(was) else {"flagged_with": kept, "flag": CONFLICT if kept else None}
 
 
 def _sources_back(change: ChangeRow) -> list[Change]:
