@@ -1,5 +1,7 @@
 """`propose`: an agent's statement counts as the user's if a turn supports it, else it waits as a candidate."""
 
+from datetime import timedelta
+
 import pytest
 
 from yiku.errors import IdempotencyMismatch, InvalidInput, KeptOut, NotFound, Paused
@@ -79,6 +81,49 @@ def test_the_users_own_word_settles_a_candidate(memory, text, how):
     assert () == memory.admin.check().problems
     memory.forget(listed[0].id)
     assert "refused" == memory.agent.propose(text).kind
+
+
+def said_again_after_its_end(memory, clock, text):
+    memory.remember(text, expires_at=clock.now + timedelta(hours=5))
+    clock.advance(days=1)
+    waits = memory.agent.propose(text)
+    memory.remember(text)
+    return waits
+
+
+def said_of_the_past(memory, clock, text):
+    memory.remember({"I live in Oslo.": "I live in Paris.", "我住在奥斯陆。": "我住在巴黎。"}[text])
+    waits = memory.agent.propose(text)
+    memory.remember(text, said_at=clock.now - timedelta(days=3))
+    return waits
+
+
+def said_as_a_correction(memory, clock, text):
+    known = memory.remember({"I live in Oslo.": "I live in Paris.", "我住在奥斯陆。": "我住在巴黎。"}[text]).memory
+    waits = memory.agent.propose(text)
+    memory.update(known.id, text)
+    return waits
+
+
+def brought_back(memory, clock, text):
+    known = memory.remember(text, expires_at=clock.now + timedelta(hours=5)).memory
+    clock.advance(days=1)
+    memory.admin.consolidate()
+    waits = memory.agent.propose(text)
+    memory.restore(known.id)
+    return waits
+
+
+@pytest.mark.parametrize("text", ["I live in Oslo.", "我住在奥斯陆。"], ids=["en", "zh"])
+@pytest.mark.parametrize("say", [said_again_after_its_end, said_of_the_past, said_as_a_correction, brought_back])
+def test_however_the_user_says_it_a_candidate_waits_no_longer(memory, clock, text, say):
+    """Told again after its end, as the past, by `update` or by `restore`: it stands once, and nobody is asked."""
+    waits = say(memory, clock, text)
+    settled = memory.get(waits.memory.id)
+
+    assert ("new", State.ARCHIVED, "confirmed") == (waits.kind, settled.state, settled.reason)
+    assert ([], 1) == (memory.admin.review(), len(memory.get_all()))
+    assert () == memory.admin.check().problems
 
 
 @pytest.mark.parametrize(

@@ -24,9 +24,23 @@ from yiku.rules.deciding.history import RETRACTED
 from yiku.rules.deciding.slots import index_tokens
 from yiku.rules.learning.reread import OUTGROWN
 from yiku.rules.night import ends
-from yiku.types import Change, Expect, Forgotten, Memories, Origin, SemanticMemory, SetTurnHidden, State, Turn, Turns, UpdateMemory
+from yiku.types import (
+    Change,
+    Expect,
+    Forgotten,
+    Memories,
+    Origin,
+    SemanticMemory,
+    SetTurnHidden,
+    Standing,
+    State,
+    Turn,
+    Turns,
+    UpdateMemory,
+)
 
 FORGOTTEN = "forgotten"
+CONFIRMED: Mapping[str, Any] = {"state": State.ARCHIVED, "reason": "confirmed"}  # what becomes of a candidate or belief that holds
 
 
 def forget(
@@ -95,6 +109,7 @@ def restore(handle: Handle, id: str) -> Forgotten:
         else:
             updates = conflict.rejoin(back, present)
             updates += flagged_again(handle, updates)
+            updates += settled(handle, [row for row, columns in updates if _comes_back(row, columns)])
         updates = [(row, {**columns, **_without_end(row, columns, handle.now())}) for row, columns in updates]
         changes = [UpdateMemory(memory.n, columns, index_tokens(memory)) for memory, columns in updates]
         expect = _unchanged([*back, *present, *(row for row, _ in updates)])
@@ -187,6 +202,13 @@ def flagged_again(handle: Handle, updates: Sequence[conflict.Update], gone: Sequ
         all_of = tuple(dict.fromkeys((*kept, *(row.id for row in back if rival.id in row.flagged_with))))
         changes.append((rival, {"flagged_with": all_of, "flag": conflict.CONFLICT}))
     return [(row, columns) for row, columns in changes if columns["flagged_with"] != row.flagged_with]
+
+
+def settled(handle: Handle, said: Sequence[SemanticMemory]) -> list[conflict.Update]:
+    """Return the changes that settle the candidates in the words of what the user says: nobody has to confirm them any more."""
+    hashes = {row.content_hash for row in said if row.origin is Origin.USER and row.standing is Standing.FACT}
+    selects = [Memories(hash=words, states=(State.CANDIDATE,), current=True) for words in sorted(hashes)]
+    return [(row, CONFIRMED) for select in selects for row in handle.store.memories(handle.own(), select)]
 
 
 def _comes_back(row: SemanticMemory, columns: Mapping[str, Any]) -> bool:

@@ -19,7 +19,7 @@ from yiku.flows.common import checks, lookup, pause, tombstones, turn_texts
 from yiku.flows.common.handle import Handle, retry_if_stale
 from yiku.flows.common.intake import clean
 from yiku.flows.keep import candidates
-from yiku.flows.keep.forget import clear_flags
+from yiku.flows.keep.forget import CONFIRMED, clear_flags, settled
 from yiku.flows.keep.retract import retract_last, retracted
 from yiku.rules.deciding import conflict, history, retention, retract, slots
 from yiku.rules.deciding.slots import index_tokens
@@ -62,7 +62,6 @@ from yiku.types import (
 Keyed = Callable[[Handle, SemanticMemory, str, Details, bool], tuple[SemanticMemory, Expect, conflict.Decision]]
 
 TRUST = {Origin.USER: 1.0, Origin.FILE: 0.7, Origin.IMPORT: 0.7, Origin.ASSISTANT: 0.5, Origin.TOOL: 0.3}
-CONFIRMED: Mapping[str, Any] = {"state": State.ARCHIVED, "reason": "confirmed"}  # what becomes of a candidate or belief that holds
 KINDS: Mapping[str, type[Outcome]] = {  # by their names in receipts
     kind.kind: kind for kind in (New, Confirmed, Replaced, Past, Flagged, Retracted)
 }
@@ -241,11 +240,9 @@ def decide(
     decision = conflict.decide(new, conflicts, split_id=handle.new_id())
     if decision.source_for is not None and new.tags and new.method == conflict.TOLD:
         decision = _with_tags(handle, new, decision, decision.source_for)
-    there, said = any(conflicts.expect.hashes.values()), new.origin is Origin.USER and new.standing is Standing.FACT
-    if there and said and not isinstance(decision.outcome, Confirmed | Past):  # what is known settled it before
-        waiting = handle.store.memories(own, Memories(hash=new.content_hash, states=(State.CANDIDATE,), current=True))
-        settled = [(row, CONFIRMED) for row in waiting if confirms is None or row.n != confirms.n]
-        decision = replace(decision, updates=(*decision.updates, *settled))
+    if any(conflicts.expect.hashes.values()) and any(row.content_hash == new.content_hash for row in decision.adds):
+        waiting = [update for update in settled(handle, [new]) if confirms is None or update[0].n != confirms.n]
+        decision = replace(decision, updates=(*decision.updates, *waiting))
     return conflicts.expect, decision
 
 

@@ -15,7 +15,7 @@ from yiku.errors import InvalidInput, NotFound, WasErased
 from yiku.flows.common import tombstones
 from yiku.flows.common.handle import Handle, retry_if_stale
 from yiku.flows.common.lookup import find_memory
-from yiku.flows.keep.forget import clear_flags
+from yiku.flows.keep.forget import clear_flags, settled
 from yiku.flows.keep.remember import admit, ordered_after, validate
 from yiku.rules.deciding import retention
 from yiku.rules.deciding.slots import index_tokens
@@ -128,10 +128,11 @@ def _new_version(
     if erasure and tombstones.erased_since(handle, new) is not None:
         raise WasErased("that text")
     retired = {"superseded_by": new.id, "valid_to": new.valid_from, "reason": f"updated: {new.id}"}
-    updates = [(row, retired), *clear_flags(handle, [row])]
+    marks = handle.store.marks(handle.writes(), {slot for slot in (new.slot, row.slot) if slot}, [new.content_hash])
+    waiting = [(one, columns) for one, columns in settled(handle, [new]) if one.n != row.n] if new.state is State.ACTIVE else []
+    updates = [(row, retired), *clear_flags(handle, [row]), *waiting]
     changes: list[Change] = [*(UpdateMemory(one.n, columns, index_tokens(one)) for one, columns in updates)]
     changes.append(AddMemory(new, index_tokens(new)))
-    marks = handle.store.marks(handle.writes(), {slot for slot in (new.slot, row.slot) if slot}, [new.content_hash])
     _only_one(handle, new.content_hash, new.kind, row)
     _only_key(handle, new.external_id, row)
     handle.store.apply(handle.writes(), changes, handle.cause("update"), replace(marks, rows={row.n: row.changed}, erasure=erasure))
