@@ -375,6 +375,54 @@ def test_a_rule_for_a_session_stands_as_long_as_that_goes_on(memory, clock, rule
     assert [False, False, False] == rules()
 
 
+@pytest.mark.parametrize("rule", ["For this session, always answer in French.", "这次对话请一直用法语回答。"])
+def test_a_night_leaves_a_rule_alone_whose_session_goes_on(memory, clock, rule):
+    """The rule goes the night after the session has ended again for a day; one that was not said to goes as it was said."""
+    memory.record_turn("user", rule, session="s")
+    end = "2026-03-02T08:00+01:00"
+    memory.remember("Write no more tests today.", kind="rule", metadata={"until_session": "s"}, expires_at=end)
+
+    def shown() -> bool:
+        return rule in memory.prompts.build(session="s").section("rules")
+
+    memory.sessions.end("s")
+    clock.advance(hours=36)
+    memory.record_turn("user", "And now the tests please. 现在请写测试。", session="s")
+    assert shown()
+    assert 1 == memory.admin.consolidate(phase=0).counts["expired"]
+    assert shown()
+    memory.sessions.end("s")
+    clock.advance(hours=20)
+    memory.admin.consolidate(phase=0)
+    assert shown()
+    clock.advance(hours=5)
+    assert not shown()
+    assert 1 == memory.admin.consolidate(phase=0).counts["expired"]
+
+
+@pytest.mark.parametrize("rule", ["For this session, always answer in French.", "这次对话请一直用法语回答。"])
+def test_a_rule_is_back_with_its_session_after_a_night_put_it_away(memory, clock, rule):
+    """Ended on Friday, resumed on Monday: it holds again, in that session alone, until a day after the session ends again."""
+    memory.record_turn("user", rule, session="s")
+    memory.sessions.end("s")
+    clock.advance(days=3)
+    memory.admin.consolidate(phase=0)
+
+    def shown() -> list[int]:
+        return [memory.prompts.build(session=name).section("rules").count(rule) for name in ("s", "t")]
+
+    assert [0, 0] == shown()
+    memory.record_turn("user", "And now the tests please. 现在请写测试。", session="s")
+    assert [1, 0] == shown()
+    memory.sessions.end("s")
+    clock.advance(hours=20)
+    assert [1, 0] == shown()
+    clock.advance(hours=5)
+    assert [0, 0] == shown()
+    memory.record_turn("user", rule, session="s")
+    assert [1, 0] == shown()
+
+
 @pytest.mark.spec("S2-49")
 def test_what_is_transient_ends_with_its_session_or_in_a_day(memory, clock):
     """The earlier of the two; another session's end leaves it alone."""

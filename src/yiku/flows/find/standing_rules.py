@@ -18,9 +18,10 @@ from yiku.flows.common.handle import Handle
 from yiku.flows.find.as_of import visible
 from yiku.rules.deciding import history, retention
 from yiku.rules.text import analyze
-from yiku.types import Cardinality, Condition, Filter, Group, Hit, Kind, Link, Memories, SemanticMemory, Session, Turn
+from yiku.types import Cardinality, Condition, Filter, Group, Hit, Kind, Link, Memories, SemanticMemory, Session, State, Turn
 
 _AT_ONCE = timedelta(minutes=1)  # that the end of a session may take
+_BEFORE = timedelta(days=1)  # that a rule may be stated before the first turn of its session is recorded
 
 
 def standing_rules(
@@ -47,7 +48,8 @@ def standing_rules(
     else:
         found, further = _now(handle, own, applies, limit)
         if name is not None and (more := _of_session(handle, own, name)):
-            found = sorted([*found, *more], key=lambda rule: rule.confirmed_at, reverse=True)
+            again = {rule.content: rule for rule in (*more, *found)}  # said again after its end, it is one rule
+            found = sorted(again.values(), key=lambda rule: rule.confirmed_at, reverse=True)
     kept = _latest_of_each_slot(found)
     return tuple(map(as_hit, handle.store.with_details(kept[:limit]))), further + len(kept[limit:])
 
@@ -69,13 +71,38 @@ def _now(handle: Handle, own: Sequence[int], applies: Sequence[Filter], limit: i
 
 
 def _of_session(handle: Handle, own: Sequence[int], name: str) -> list[SemanticMemory]:
-    """Return the rules of a session that ended with it, where the session goes on after that."""
-    now = handle.now()
+    """Return the rules of a session that ended with it, where the session goes on after that, also where a night put them away."""
+    known = handle.store.sessions(own[0], id=name) if own else []
+    if not known or known[0].closed_at is None:
+        return []
+    now, session = handle.now(), known[0]
     ended = (Condition(f"metadata.{retention.UNTIL_SESSION}", "eq", name), Condition("expires_at", "lte", now))
-    select = Memories(live_kind=Kind.RULE, where=Group("and", ended))
-    found = handle.store.memories(own, select) if own else []
-    known = handle.store.sessions(own[0], id=name) if found else []
-    return [row for row in found if known and goes_on(known[0]) and ended_with(row, known[0])]
+    live = handle.store.memories(own, Memories(live_kind=Kind.RULE, where=Group("and", ended))) if goes_on(session) else []
+    found = [row for row in live if ended_with(row, session)]
+    away = [row for row in put_away_with(handle, own, session) if goes_on(session) or not row.expired(now)]
+    return away + found
+
+
+def put_away_with(handle: Handle, own: Sequence[int], session: Session) -> list[SemanticMemory]:
+    """Return the rules that ended with a session, and that a night archived after that."""
+    if session.closed_at is None or session.started_at is None:
+        return []
+    of_it = (Condition("kind", "eq", Kind.RULE), Condition(f"metadata.{retention.UNTIL_SESSION}", "eq", session.id))
+    select = Memories(
+        states=(State.ARCHIVED,),
+        current=True,
+        where=Group("and", of_it),
+        since=session.started_at - _BEFORE,
+        until=session.closed_at + _AT_ONCE,
+    )
+    return [row for row in handle.store.memories(own, select) if history.put_away(row) and ended_with(row, session)]
+
+
+def outlives_its_end(handle: Handle, scope: int, rule: SemanticMemory) -> bool:
+    """Tell whether a rule that ended with its session holds on, because that goes on."""
+    name = rule.metadata.get(retention.UNTIL_SESSION)
+    known = handle.store.sessions(scope, id=name) if rule.kind is Kind.RULE and isinstance(name, str) else []
+    return any(goes_on(session) and ended_with(rule, session) for session in known)
 
 
 def goes_on(session: Session) -> bool:

@@ -14,13 +14,14 @@ from collections import Counter, deque
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 from yiku.errors import InvalidInput, NotFound, StoreBusy
 from yiku.flows.common import checks, intake, pause
 from yiku.flows.common.handle import Handle, content_hash
 from yiku.flows.find import context
-from yiku.flows.find.standing_rules import ended_with, goes_on
+from yiku.flows.find.standing_rules import ended_with, goes_on, put_away_with
 from yiku.flows.keep import attach, record, scratchpad
 from yiku.flows.keep import messages as shapes
 from yiku.flows.learn import at_once, by_rules, episodes, learn
@@ -202,9 +203,10 @@ def _since_last(handle: Handle, session: str) -> list[Turn]:
 def _expire(handle: Handle, session: str) -> int:
     """Expire memories of this session; rules for a task a day later, again where it went on since its last end."""
     now, changes = handle.now(), list[Change]()
-    before = handle.store.sessions(handle.writes(), id=session)
+    before, own = handle.store.sessions(handle.writes(), id=session), handle.own()
     where = checks.where({"metadata.until_session": session}, now=now)
-    for memory in handle.store.memories(handle.own(), Memories(where=where, states=(State.ACTIVE,), current=True)):
+    live = handle.store.memories(own, Memories(where=where, states=(State.ACTIVE,), current=True))
+    for memory in chain(live, *(put_away_with(handle, own, one) for one in before if goes_on(one))):
         ends = retention.until(memory.kind, session=True, now=now, session_ends=now).expires_at or now
         moves = any(goes_on(one) and ended_with(memory, one) for one in before)
         if memory.expires_at is None or ends < memory.expires_at or moves:
