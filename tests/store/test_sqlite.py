@@ -9,6 +9,7 @@ import stat
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
 from pathlib import Path
 
 import apsw
@@ -24,7 +25,7 @@ from yiku.errors import Closed, Damaged, ForeignStore, IndexOutdated, ReadOnly, 
 from yiku.flows.common.turn_texts import tokens
 from yiku.rules.deciding.slots import index_tokens
 from yiku.rules.text import analyze
-from yiku.store import connect, database, schema, where
+from yiku.store import connect, database, schema, sqlite, where
 from yiku.store.gate import Gate
 from yiku.store.identity_file import IdentityFile
 from yiku.store.schema import APPLICATION_ID, MIGRATIONS
@@ -128,6 +129,32 @@ def test_the_live_rows_of_a_kind_are_one_search_of_one_index(store):
     plan = store._all(f"explain query plan select m.n from memories m {sql}", *values)
 
     assert "SEARCH m USING INDEX one_live_text (scope_id=? AND kind=?)" == plan[0][3]
+
+
+@pytest.mark.parametrize("since", [None, NOW - timedelta(days=400)])
+@pytest.mark.parametrize("until", [None, NOW + timedelta(days=400)])
+def test_a_page_beside_a_turn_begins_at_that_turn(store, tmp_path, since, until):
+    """In either direction SQLite goes to its time in the index, and reads none of the turns on the other side of it."""
+    scope, talk = new_scope(store, "user:mei"), range(2_000)
+    store.apply(scope, [added(a_turn(f"第 {i} 句", said_at=NOW + timedelta(minutes=i))) for i in talk], cause())
+    (middle,) = store.turns([scope], Turns(order="said", offset=1_000, limit=1))
+    place, connection = (middle.said_at, middle.position, middle.n), apsw.Connection(str(tmp_path / "yiku.db"))
+
+    def page(**cut) -> tuple[list[int], int]:
+        steps = 0
+
+        def count() -> bool:
+            nonlocal steps
+            steps += 100
+            return False
+
+        sql, values = where.turns([scope], Turns(order="said", since=since, until=until, limit=3, **cut))
+        connection.set_progress_handler(count, 100)
+        return [n for (n,) in connection.execute(f"select t.n {sqlite._FROM_TURNS} {sql}", values)], steps
+
+    later, earlier = page(said_after=place), page(said_before=place, newest_first=True)
+    assert ([middle.n + i for i in (1, 2, 3)], [middle.n - i for i in (1, 2, 3)]) == (later[0], earlier[0])
+    assert max(later[1], earlier[1]) <= 1_000
 
 
 def test_relations_of_somebody_are_found_by_their_index(store):

@@ -209,13 +209,18 @@ def _common_conditions(
     if select.suffix is not None:
         length, known = len(select.suffix), ([select.suffix[-ENDING:]] if len(select.suffix) >= ENDING else [])
         yield _id_ends_with(table, alias, scopes, length), (*scopes, *known, length, select.suffix)
-    if select.since is not None:
-        yield f"{alias}.said_at >= ?", (micros(select.since),)
+    since, until = select.since, select.until
+    if (place := select.said_after) is not None:  # SQLite takes one bound of the index, and of two not the closer one
+        since = place[0] if since is None else max(since, place[0])
+    if since is not None:
+        yield f"{alias}.said_at >= ?", (micros(since),)
     elif select.order == "said" and select.limit is not None and getattr(select, "session", None) is None:
         # else SQLite would read and sort the scope for a page of it
         yield f"{alias}.said_at >= ?", (EVER,)
-    if select.until is not None:
-        yield f"{alias}.said_at < ?", (micros(select.until),)
+    if (place := select.said_before) is not None and (until is None or place[0] < until):
+        yield f"{alias}.said_at <= ?", (micros(place[0]),)
+    elif until is not None:
+        yield f"{alias}.said_at < ?", (micros(until),)
     for sign, place in ((">", select.said_after), ("<", select.said_before)):
         if place is not None:
             row = f"({alias}.said_at, {alias}.{'place' if alias == 'm' else 'position'}, {alias}.n)"
