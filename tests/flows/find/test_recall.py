@@ -1,7 +1,10 @@
 """`recall`: the current statement with its source, and nothing that was forgotten, replaced or erased."""
 
+from datetime import timedelta
+
 import pytest
 from conftest import Clock
+from cpu import calls
 from embedders import Hashed
 from workers import clocked
 
@@ -535,6 +538,27 @@ def test_valid_at_finds_what_ended_since_by_its_slot(memory, clock, text, questi
 
     assert [text] == texts(before)
     assert (text, before[0].relevance) == (after.text, after.relevance)
+
+
+@pytest.mark.parametrize(("text", "question"), [("I like {}", "what do I like?"), ("我喜欢{}", "我喜欢什么？")])
+def test_valid_at_reads_nothing_that_was_over_by_then(memory, clock, text, question):
+    """By its slot, what ended before costs nothing, however much of it a night has put away; nor does what came after."""
+    kept = memory.remember(text.format("tea"))
+    then = clock.advance(days=1)
+    costs = []
+    for dishes in (range(30), range(30, 120)):
+        clock.advance(hours=1)
+        for k in dishes:
+            memory.remember(text.format(f"dish{k}"), expires_at=clock.now + timedelta(days=1))
+        later = clock.advance(days=3)
+        memory.admin.consolidate(phase=0)
+        clock.advance(days=1)
+        for at in (then, later):
+            assert [kept.memory.content] == texts(memory.recall(question, valid_at=at, types=["memory"]))
+            costs.append(calls(lambda at=at: memory.recall(question, valid_at=at, types=["memory"])))
+
+    assert costs[2] <= 1.3 * costs[0]
+    assert costs[3] <= 1.3 * costs[1]
 
 
 @pytest.mark.parametrize(

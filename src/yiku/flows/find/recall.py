@@ -33,10 +33,13 @@ from yiku.rules.text import analyze
 from yiku.rules.text.analyze import fold
 from yiku.types import (
     Attachment,
+    Condition,
     Context,
     CountAccess,
     Episode,
     Explanation,
+    Filter,
+    Group,
     Hit,
     Hits,
     Memories,
@@ -185,7 +188,7 @@ def by_slot(query: Query) -> Candidates:
         pairs=(question.subjects, question.predicates),
         states=() if query.as_of or query.valid_at else (State.ACTIVE,),
         current=not query.past,
-        where=query.where,
+        where=_where(query),
     )
     found = query.handle.store.memories(query.scopes, select)
     if not found and keys.USER not in question.subjects:
@@ -210,6 +213,18 @@ def by_slot(query: Query) -> Candidates:
                 relevance *= fuse.OF_ANOTHER  # `I` and `my sister` in another scope are somebody else
             slots["memory", memory.n] = Candidate(memory, {"slot": relevance}, relevance)
     return slots
+
+
+def _where(query: Query) -> Filter | None:
+    """Return the filter, and for `valid_at` alone that a version is live, or was put away since and held until then."""
+    at = query.valid_at
+    if at is None or query.as_of is not None:  # by which the journal says what each was
+        return query.where
+    lasted = Group("or", (Condition("expires_at", "exists", False), Condition("expires_at", "gt", at)))
+    put_away = (Condition("state", "in", (State.ARCHIVED, State.JUNK)), Condition("updated_at", "gt", at))
+    then = (*put_away, Condition("said_at", "lte", at), lasted)
+    held = Group("or", (Condition("state", "eq", State.ACTIVE), Group("and", then)))
+    return held if query.where is None else Group("and", (query.where, held))
 
 
 def _merge(slots: Candidates, found: Candidates) -> Candidates:
