@@ -234,6 +234,30 @@ def test_work_goes_on_after_a_clock_that_ran_ahead(memory, clock, said):
     assert pad.recent[-1].text == memory.sessions.scratchpad().current_focus
 
 
+@pytest.mark.parametrize(
+    ("ahead", "old", "task"),
+    [
+        (
+            "Please fix the login page of the shop.",
+            "New topic: please migrate the old database to Postgres.",
+            "fix the login page of the shop",
+        ),
+        ("请帮我修复商店的登录页面。", "换个话题，请帮我翻译汉莎的合同。", "修复商店的登录页面"),
+    ],
+)
+def test_after_a_clock_that_ran_ahead_an_old_turn_is_no_current_task(memory, clock, ahead, old, task):
+    """It comes in later, one by one or with others, and was said months ago."""
+    right = clock.now
+    clock.now = right + timedelta(days=30)
+    memory.record_turn("user", ahead, session="a")
+    clock.now = right
+    memory.record_turn("user", old, session="b", said_at=right - timedelta(days=90))
+    memory.record([{"role": "user", "content": old, "said_at": right - timedelta(days=60)}], session="c")
+
+    pad = memory.sessions.scratchpad()
+    assert (task, ()) == (pad.current_focus, pad.recent)
+
+
 def test_a_task_that_began_after_a_session_is_not_done_with_it(memory, clock):
     """The session is ended late, while the user is at something else."""
     memory.record_turn("user", "Please fix the login page of the shop.", session="a")

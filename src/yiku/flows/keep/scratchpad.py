@@ -16,6 +16,7 @@ from yiku.rules.sessions import tasks
 from yiku.rules.statements import keys
 from yiku.types import Change, Episode, Expect, Put, Records, Scratchpad, ScratchpadPatch, Task, Turn, Turns
 
+SAID_NOW = timedelta(hours=1)  # so long before a turn is recorded it may have been said; an older one was told of later
 LOOKED_AT = 100  # turns of the time of a task, of which one may have said it again
 
 
@@ -84,7 +85,8 @@ def follow(handle: Handle, turn: Turn, *, again: bool = False) -> None:
 
     def compiled(before: Scratchpad) -> Scratchpad:
         since = [moment for moment in _moments(before) if turn.said_at < moment or (again and turn.said_at == moment)]
-        if since and min(since) <= handle.now():  # else a clock ran ahead
+        ran_ahead = bool(since) and min(since) > handle.now()  # the clock: what is said now is the current work all the same
+        if since and not (ran_ahead and turn.recorded_at - turn.said_at <= SAID_NOW):
             return before
         return rules.follow(before, turn.content, now=turn.said_at, session=turn.session, project=turn.project)
 
