@@ -188,7 +188,7 @@ def by_slot(query: Query) -> Candidates:
         pairs=(question.subjects, question.predicates),
         states=() if query.as_of or query.valid_at else (State.ACTIVE,),
         current=not query.past,
-        where=_where(query),
+        where=query.where if query.valid_at is None or query.as_of else _held(query.where, query.valid_at),
     )
     found = query.handle.store.memories(query.scopes, select)
     if not found and keys.USER not in question.subjects:
@@ -215,16 +215,13 @@ def by_slot(query: Query) -> Candidates:
     return slots
 
 
-def _where(query: Query) -> Filter | None:
-    """Return the filter, and for `valid_at` alone that a version is live, or was put away since and held until then."""
-    at = query.valid_at
-    if at is None or query.as_of is not None:  # by which the journal says what each was
-        return query.where
+def _held(where: Filter | None, at: datetime) -> Filter:
+    """Return a filter, and that a version is live, or was put away after a time and held until then."""
     lasted = Group("or", (Condition("expires_at", "exists", False), Condition("expires_at", "gt", at)))
     put_away = (Condition("state", "in", (State.ARCHIVED, State.JUNK)), Condition("updated_at", "gt", at))
     then = (*put_away, Condition("said_at", "lte", at), lasted)
     held = Group("or", (Condition("state", "eq", State.ACTIVE), Group("and", then)))
-    return held if query.where is None else Group("and", (query.where, held))
+    return held if where is None else Group("and", (where, held))
 
 
 def _merge(slots: Candidates, found: Candidates) -> Candidates:
