@@ -244,6 +244,16 @@ class StoreContract(WorkContract):
         assert turn == store_turns(store, scope)[0]
         assert 1 == len(store.postings("turn", [scope], ["secret"], past=False, cap=9).found[0].ns)
 
+    def test_whether_a_turn_is_hidden_is_told_by_one_of_them(self, store, scope):
+        """However many there are; none of another scope counts."""
+        store.apply(scope, [added(*(a_turn(f"秘密 {k}") for k in range(5)))], cause())
+        assert [] == store.hidden([scope], limit=1)
+        turns = store_turns(store, scope)
+        store.apply(scope, [SetTurnHidden(turn.n, NOW, tokens(turn)) for turn in turns], cause())
+
+        assert ([turn.n for turn in turns], 1) == (sorted(store.hidden([scope])), len(store.hidden([scope], limit=1)))
+        assert [] == store.hidden([new_scope(store, "user:ann")], limit=1)
+
     # ---------------------------------------------------------- memories
 
     @pytest.mark.parametrize(

@@ -299,8 +299,8 @@ class Store(Protocol):
     def columns(self, scopes: Sequence[int]) -> TurnColumns:
         """Return the ranking columns of every turn of the scopes."""
 
-    def hidden(self, scopes: Sequence[int]) -> list[int]:
-        """Return the hidden turns of the scopes."""
+    def hidden(self, scopes: Sequence[int], *, limit: int | None = None) -> list[int]:
+        """Return the hidden turns of the scopes, or some of them: with a limit of 1, whether there are any."""
 
     def records(self, kind: type[R], scopes: Sequence[int], select: Records) -> list[R]:
         """Return episodes, scratchpads or attachments."""

@@ -382,11 +382,11 @@ class SqliteStore:
         with self._database.read() as connection:
             return self._columns.of(connection, scopes)
 
-    def hidden(self, scopes: Sequence[int]) -> list[int]:
+    def hidden(self, scopes: Sequence[int], *, limit: int | None = None) -> list[int]:
         """See Store.hidden."""
-        sql = f"select turn_n from turn_state where scope_id in ({index.placeholders(scopes)}) and hidden_at is not null"
+        sql = f"select turn_n from turn_state where scope_id in ({index.placeholders(scopes)}) and hidden_at is not null limit ?"
         with self._database.read() as connection:
-            return [n for (n,) in connection.execute(sql, (*scopes,))]
+            return [n for (n,) in connection.execute(sql, (*scopes, -1 if limit is None else limit))]
 
     def records(self, kind: type[R], scopes: Sequence[int], select: Records) -> list[R]:
         """See Store.records."""

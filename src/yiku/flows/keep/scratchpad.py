@@ -35,7 +35,7 @@ def shown(handle: Handle, user: str | None = None) -> Scratchpad:
 
 def without_forgotten(handle: Handle, pad: Scratchpad) -> Scratchpad:
     """Return a scratchpad without the tasks of turns that are hidden."""
-    if not handle.store.hidden(handle.own()):
+    if not handle.store.hidden(handle.own(), limit=1):
         return pad
     left = replace(pad, recent=tuple(one for one in pad.recent if not _is_forgotten(handle, one, one.until or one.since)))
     focus = Task(text=pad.current_focus, since=pad.focus_since or pad.updated_at, until=handle.now())
