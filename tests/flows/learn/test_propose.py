@@ -239,6 +239,27 @@ def test_words_from_before_they_were_forgotten_make_nothing_the_users(memory, cl
     assert (State.ACTIVE, Origin.USER) == (known.state, known.origin)
 
 
+@pytest.mark.parametrize("text", ["I prefer dark roast coffee.", "我喜欢深烘焙的咖啡。"], ids=["en", "zh"])
+def test_words_of_a_clock_that_ran_ahead_bring_nothing_back(memory, clock, text):
+    """Dated after they were forgotten, but recorded before, they support nothing; neither do they when that day has come."""
+    clock.advance(days=30)
+    memory.record_turn("user", text, session="s1")
+    memory.learn()
+    clock.advance(days=-30)
+    memory.forget(memory.get_all()[0].id)
+    clock.advance(minutes=5)
+    at_once = memory.agent.propose(text)
+    memory.record_turn("user", "我要走了。", session="s2")
+    memory.admin.erase(memory.record_turn("user", "The code is 4711.", session="s3").id, confirm=True)
+    clock.advance(days=40)
+    later = memory.agent.propose(text)
+    memory.record_turn("user", text, session="s4")
+    said_again = memory.agent.propose(text)
+
+    assert ("refused", "refused", 1) == (at_once.kind, later.kind, len(memory.get_all()))
+    assert (State.ACTIVE, Origin.USER) == (said_again.memory.state, said_again.memory.origin)
+
+
 def test_words_that_were_taken_back_are_no_support(memory, clock):
     """What the user took back at once is not stored on the strength of the turn that said it."""
     memory.record_turn("user", "I live in Tromsø.", session="s1")

@@ -146,7 +146,16 @@ def _taken_out_since(handle: Handle, turn: Turn, draft: Draft) -> bool:
     """Whether what a turn says was forgotten or taken back after it said so, and does not hold again."""
     same = handle.store.memories(handle.own(), Memories(hash=text_hash(draft.text, draft.slot)))
     rows = [*_learned(handle, turn, draft), *same]
-    return not any(row.live for row in rows) and any(candidates.taken_out(row) and row.updated_at >= turn.said_at for row in rows)
+    gone = [row for row in rows if candidates.taken_out(row)]
+    return not any(row.live for row in rows) and any(not _said_after(handle, turn, row) for row in gone)
+
+
+def _said_after(handle: Handle, turn: Turn, gone: SemanticMemory) -> bool:
+    """Whether a turn was said, and also recorded, after a memory was taken out: a clock that ran ahead dates it later than it was."""
+    if gone.updated_at >= turn.said_at:
+        return False
+    since = handle.store.journal(handle.own(), table="conversation_turns", after=gone.changed, limit=LOOKED_AT)
+    return turn.n >= next((change.row for change in since if change.action == "insert"), turn.n + 1)
 
 
 def _said_by_user(handle: Handle, text: str, kind: Kind, quote: str | None) -> tuple[Draft, Turn] | None:
