@@ -3,8 +3,9 @@ Undo a run of operations (a night, relearning) one by one, or one of them, skipp
 
 Each operation of a run is one decision, numbered from 1 in the order in which they were made. They are taken back newest first,
 each in a transaction of its own, so an undo that was cut off is continued by the next. A decision is skipped where a later
-operation that still holds changed the same fields of one of its memories, or stands on one that it added. All that an undo
-takes back carries the name of one run, so that one undo of it brings everything back.
+operation that still holds changed the same fields of one of its memories, or stands on one that it added. Flags are no such
+field: of these only what the decision did is taken back, and what was flagged or settled since stays. All that an
+undo takes back carries the name of one run, so that one undo of it brings everything back.
 """
 
 from __future__ import annotations
