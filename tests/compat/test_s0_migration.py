@@ -330,3 +330,19 @@ def test_a_folder_in_the_documents_layout_and_back(memory, home, tmp_path):
     for name in ("layer1/snapshot.md", "layer2/entities/_index.json", "state/rankings.json", "config.json"):
         assert (tmp_path / "out" / name).stat().st_size
     assert external("f_1") == "s0:f_1"
+
+
+def test_a_copy_keeps_lines_that_only_contain_a_short_erased_text():
+    """A whole value counts, however it is nested or escaped; a telling text counts inside of another one, too. Empty ones do not."""
+    kept = ['{"content": "I like Tea and cake"}', '{"content": "我喜欢茶和蛋糕"}', '{"content": ""}', "half a line", "{}"]
+    gone = [
+        '{"content": " Tea "}',
+        '{"a": {"b": ["\\u8336"]}}',
+        '{"content": "So: my code is zebra 7."}',
+        '{"x": "密码是斑马四七',
+        '{"x": "Tea',
+    ]
+    content = "\n".join(line for pair in zip(kept, gone, strict=True) for line in pair).encode()
+
+    assert "\n".join(kept).encode() == old_home.without(content, ["Tea", "茶", "", " ", "my code is zebra 7.", "密码是斑马四七"])
+    assert content == old_home.without(content, ["", " "])

@@ -14,8 +14,10 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import accumulate
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -26,6 +28,7 @@ BY_LETTER = {"f": "fact", "b": "belief", "s": "summary"}
 ACTIVE, ARCHIVED = "active", "archived"
 STATES = {"active": ACTIVE, "archive": ARCHIVED}
 BOM = "\ufeff"
+TELLING_BYTES = 16  # of a text that is recognized inside of another: "Tea" is in too many
 _UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 
 
@@ -96,17 +99,43 @@ def read(old: Path) -> OldHome:
 
 
 def without(content: bytes, texts: Sequence[str]) -> bytes:
-    """Return a file without the lines that hold one of these texts, read or as they stand."""
-    if not texts:
+    """
+    Return a file without the lines that have one of these texts as a value, or hold one of TELLING_BYTES anywhere.
+
+    What is no JSON may be half of a line: there any of them counts.
+    """
+    gone = {text.strip() for text in texts} - {""}
+    if not gone:
         return content
-    read = {number: json.dumps(given, ensure_ascii=False) for number, given in _lines(content)}
-    said = [json.dumps(text, ensure_ascii=False)[1:-1] for text in texts]
-    kept = list[bytes]()
-    for number, line in enumerate(content.split(b"\n"), 1):
-        held = read.get(number, "") + line.decode("utf-8", "replace")
-        if not any(words in held for words in said):
-            kept.append(line)
-    return b"\n".join(kept)
+    said = {text: json.dumps(text, ensure_ascii=False)[1:-1] for text in gone}
+    lines, left, held = content.split(b"\n"), list[bytes](), list[str]()
+    read = dict(_lines(content))
+    for number, line in enumerate(lines, 1):
+        given, typed = read.get(number), line.decode("utf-8", "replace")
+        if isinstance(given, Mapping):
+            is_gone = not gone.isdisjoint(_values(given))
+            typed = json.dumps(given, ensure_ascii=False) + typed
+        else:
+            is_gone = given is not None and any(words in typed for words in said.values())
+        if not is_gone:
+            left.append(line)
+            held.append(typed)
+    whole, ends = "\n".join(held), [*accumulate(len(one) + 1 for one in held)]
+    found = set[int]()
+    for words in (words for text, words in said.items() if len(text.encode()) >= TELLING_BYTES):
+        at = whole.find(words)
+        while at >= 0:
+            found.add(place := bisect_right(ends, at))
+            at = whole.find(words, ends[place])
+    return b"\n".join(line for place, line in enumerate(left) if place not in found)
+
+
+def _values(value: Any) -> Iterator[str]:
+    """Yield each text of a JSON value, without the names of fields."""
+    if isinstance(value, str):
+        yield value.strip()
+    for one in value.values() if isinstance(value, Mapping) else value if isinstance(value, list) else ():
+        yield from _values(one)
 
 
 def _take(home: OldHome, seen: dict[str, OldRecord], file: _File, where: str, given: Mapping[str, Any]) -> None:
