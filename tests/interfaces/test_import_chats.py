@@ -4,6 +4,7 @@ import itertools
 import json
 import os
 import random
+import re
 import subprocess
 import sys
 import time
@@ -312,6 +313,46 @@ def test_a_file_of_an_archive_that_cannot_be_read_at_all_is_named(damaged, tmp_p
     assert [("a.jsonl", True)] == [(place.name, "Bad CRC" in why) for place, why in found.damaged]
     with pytest.raises(InvalidInput, match=r"damaged\.zip/a\.jsonl cannot be read: Bad CRC.*again"):
         formats.find(damaged(b"dates", a_jsonl=LATER))
+
+
+@pytest.mark.parametrize(
+    ("packing", "why"),
+    [
+        (zipfile.ZIP_LZMA, "again"),
+        (zipfile.ZIP_BZIP2, "again"),
+        ("encrypted", "is encrypted.*unpack"),
+        ("unknown", "not supported; unpack"),
+    ],
+)
+def test_a_file_of_an_archive_packed_in_any_way_is_named_where_it_cannot_be_read(tmp_path, packing, why):
+    """Damaged behind its beginning or there, encrypted, or packed in a way that nobody knows; the other file comes in."""
+    path, many = tmp_path / "chat.zip", "".join(LATER.replace("dates", f"dates {number**9}") for number in range(20_000))
+    method = packing if isinstance(packing, int) else zipfile.ZIP_STORED
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("a.jsonl", many if isinstance(packing, int) else LATER, method)
+        archive.writestr("b.jsonl", PLUMS)
+        size = archive.getinfo("a.jsonl").compress_size
+    whole = path.read_bytes()
+    central = whole.index(b"PK\x01\x02")
+    for share in (0.01, 0.9) if isinstance(packing, int) else (0,):
+        raw = bytearray(whole)
+        if isinstance(packing, int):
+            at = 60 + int(share * size)
+            raw[at : at + 40] = b"\xa5" * 40
+        elif packing == "encrypted":
+            raw[6] = raw[central + 8] = 1
+        else:
+            raw[8] = raw[central + 10] = 99
+        path.write_bytes(raw)
+        found = formats.find(path)
+        with Memory(tmp_path / f"home{share}") as memory:
+            done = run.each(memory, found, dry_run=True)
+            problems = [problem for each in done for _, problem in each.report.problems] + [text for _, text in found.damaged]
+
+        assert not found.unknown
+        assert "b.jsonl" in [place.name for _, place in found.files]
+        assert 1 == len(problems)
+        assert re.search("cannot be read any further|" + why, problems[0])
 
 
 def test_a_path_without_a_known_format_is_refused(tmp_path, write):

@@ -109,13 +109,13 @@ def objects(path: Place, consumed: Consumed | None = None) -> Iterator[Line | Ba
             if empty:
                 yield BadRecord(1, EMPTY)
     except DAMAGED as error:
-        yield damaged(number + 1, error)
-    except OSError as error:
-        raise InvalidInput(f"{path}: {error.strerror or error}") from error
+        yield damaged(path, number + 1, error)
 
 
-def damaged(number: int, error: Exception) -> BadRecord:
-    """Return the problem of a file that cannot be read from here on."""
+def damaged(place: Place, number: int, error: Exception) -> BadRecord:
+    """Return the problem of a file that cannot be read from here on. Raises InvalidInput where it is in no archive."""
+    if isinstance(error, OSError) and not isinstance(place, Member):
+        raise InvalidInput(f"{place}: {error.strerror or error}") from error
     return BadRecord(number, f"the file cannot be read any further: {getattr(error, 'strerror', None) or error}")
 
 

@@ -205,7 +205,7 @@ def _some(path: Path, found: Found, wanted: Format | None) -> Found:
     if found.files:
         return found
     for place, why in found.damaged:
-        raise InvalidInput(f"{place} cannot be read: {why}; download or make the archive again")
+        raise InvalidInput(f"{place} cannot be read: {why}")
     if wanted is not None:
         raise InvalidInput(f"{path} contains no {wanted.name} file")
     names = f"the formats are {', '.join(FORMATS)}"

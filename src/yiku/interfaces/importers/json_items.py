@@ -36,8 +36,8 @@ def objects(place: Place, consumed: Consumed | None = None) -> Iterator[Line | B
                 number += 1
                 cut_off = cut_off or problem == CUT_OFF
                 yield BadRecord(number, problem) if problem else importers.parsed(number, raw, cut_off=False, what="is not JSON")
-    except (OSError, *importers.DAMAGED) as error:
-        yield importers.damaged(number + 1, error)
+    except importers.DAMAGED as error:
+        yield importers.damaged(place, number + 1, error)
         return
     if not number:
         yield BadRecord(1, importers.EMPTY)

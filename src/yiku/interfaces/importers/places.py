@@ -8,6 +8,7 @@ any size.
 
 from __future__ import annotations
 
+import lzma
 import os
 import stat
 import zlib
@@ -25,7 +26,9 @@ RATIO = 100
 UNPACKED_BYTES = 2 << 30
 SMALL_BYTES = 1 << 20  # of a file whose ratio does not matter
 ZIP_HEAD = b"PK\x03\x04"
-DAMAGED = (BadZipFile, zlib.error, EOFError)  # what reading a file of an archive raises that is not what was packed
+DAMAGED = (BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError)  # what reading a file raises that is not as it was packed
+ENCRYPTED = 1  # of the flags of a file in an archive
+AGAIN, UNPACK = "download or make the archive again", "unpack the archive, and import the folder"
 PIECE_BYTES = 1 << 12  # of a file, which a damaged archive may still give
 
 
@@ -61,7 +64,8 @@ class Member:
             try:
                 return archive.open(self.info)
             except (RuntimeError, NotImplementedError) as error:
-                raise InvalidInput(f"{self}: {error}; unpack the archive, and import the folder") from error
+                why = "it is encrypted" if self.info.flag_bits & ENCRYPTED else error
+                raise InvalidInput(f"{self} cannot be read: {why}; {UNPACK}") from error
 
 
 Place = Path | Member
@@ -89,19 +93,22 @@ def regular(path: str, flags: int) -> int:
 def head_of(place: Place, at_most: int) -> bytes:
     """Return the beginning of a file, as far as it can be read."""
     head = bytearray()
-    with suppress(OSError, InvalidInput, *DAMAGED), opened(place) as file:
+    with suppress(InvalidInput, *DAMAGED), opened(place) as file:
         while piece := file.read(min(PIECE_BYTES, at_most - len(head))):
             head += piece
     return bytes(head)
 
 
 def damage_of(place: Place) -> str:
-    """Return why the beginning of a file in an archive is not what was packed; empty where it is."""
-    try:
-        with suppress(OSError, InvalidInput), opened(place) as file:
-            file.read(PIECE_BYTES)
-    except DAMAGED as error:
-        return str(error)
+    """Return why the beginning of a file in an archive cannot be read, and what to do; empty where it can."""
+    if isinstance(place, Member):
+        try:
+            with place.open() as file:
+                file.read(PIECE_BYTES)
+        except InvalidInput as error:
+            return str(error).removeprefix(f"{place} cannot be read: ")
+        except DAMAGED as error:
+            return f"{error}; {AGAIN}"
     return ""
 
 

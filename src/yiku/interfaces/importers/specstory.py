@@ -19,7 +19,6 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from yiku.errors import InvalidInput
 from yiku.interfaces import importers
 from yiku.interfaces.importers import Consumed, Content, Ids, Place
 from yiku.rules.sessions import agent_events
@@ -45,10 +44,8 @@ def read(path: Place, *, consumed: Consumed | None = None) -> Iterator[ImportRec
             empty = False
             yield _record(message, page)
     except importers.DAMAGED as error:
-        yield importers.damaged(page.line + 1, error)
+        yield importers.damaged(path, page.line + 1, error)
         return
-    except OSError as error:
-        raise InvalidInput(f"{path}: {error.strerror or error}") from error
     if empty:
         yield BadRecord(1, "holds no message of SpecStory")
 

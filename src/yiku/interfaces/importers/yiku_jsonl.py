@@ -15,7 +15,6 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from yiku.errors import InvalidInput
 from yiku.interfaces import importers
 from yiku.interfaces.importers import Consumed, Place
 from yiku.types import BadRecord, ImportRecord, OperationRecord
@@ -51,11 +50,10 @@ def read(path: Place, *, consumed: Consumed | None = None, scope: str | None = N
                 if file.refused:
                     return
     except importers.DAMAGED as error:
+        problem = importers.damaged(path, file.last + 1, error)
         yield from file.operation()
-        yield importers.damaged(file.last + 1, error)
+        yield problem
         return
-    except OSError as error:
-        raise InvalidInput(f"{path}: {error.strerror or error}") from error
     yield from file.end()
 
 
