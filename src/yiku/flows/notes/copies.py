@@ -51,6 +51,7 @@ class _Vault(NamedTuple):
     root: Path
     digests: Digests
     indexed: Container[str]
+    dry_run: bool
 
 
 def update(
@@ -64,7 +65,7 @@ def update(
     home, own = Path(handle.home).resolve(), handle.own()
     digests = _read_digests(root)
     indexed = {file.path for file in handle.store.notes.files(own[0])} if own else set[str]()
-    vault = _Vault(handle, root, digests, indexed)
+    vault = _Vault(handle, root, digests, indexed, dry_run)
     came_in: dict[str, list[str]] = {"add": [], "change": [], "index": []}
     failed: dict[str, str] = {}
     fresh: list[str] = []
@@ -141,6 +142,8 @@ def _decide(vault: _Vault, original: Path, target: str) -> Outcome:
         return Outcome("fail", error.strerror or str(error))
     if held is None and mine:
         return Outcome("fail", REMOVED_HERE)
+    if held is None and vault.dry_run:
+        return Outcome("add")  # whatever was erased of it
     content = given if held == given else admitted(handle, given)  # an erasure cuts what lies here itself
     now = _digest(handle, content)
     if held is None:
