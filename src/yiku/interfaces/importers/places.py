@@ -8,7 +8,6 @@ any size.
 
 from __future__ import annotations
 
-import lzma
 import os
 import stat
 import zlib
@@ -21,12 +20,17 @@ from zipfile import BadZipFile, ZipFile, ZipInfo
 
 from yiku.errors import InvalidInput
 
+try:
+    from lzma import LZMAError
+except ImportError:  # this Python was built without it, and unpacks nothing that was packed by it
+    LZMAError = zlib.error  # type: ignore[misc,assignment]
+
 ENTRIES = 10_000
 RATIO = 100
 UNPACKED_BYTES = 2 << 30
 SMALL_BYTES = 1 << 20  # of a file whose ratio does not matter
 ZIP_HEAD = b"PK\x03\x04"
-DAMAGED = (BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError)  # what reading a file raises that is not as it was packed
+DAMAGED = (BadZipFile, zlib.error, LZMAError, EOFError, OSError)  # what reading a file raises that is not as it was packed
 ENCRYPTED = 1  # of the flags of a file in an archive
 AGAIN, UNPACK = "download or make the archive again", "unpack the archive, and import the folder"
 PIECE_BYTES = 1 << 12  # of a file, which a damaged archive may still give
