@@ -30,7 +30,7 @@ def watched(memory: Memory) -> Iterator[list[SyncReport]]:
     ended = threading.Event()
     thread = threading.Thread(target=lambda: memory.notes.watch(reports.append, stopped=ended.is_set))
     thread.start()
-    until(lambda: watching(memory) is not None and watching(memory).alive)
+    until(lambda: (seen := watching(memory)) is not None and seen.alive)
     try:
         yield reports
     finally:

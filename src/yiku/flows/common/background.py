@@ -11,6 +11,7 @@ import threading
 import weakref
 from collections.abc import Callable
 
+from yiku.errors import Closed
 from yiku.flows.common.handle import Handle
 
 NIGHT = "yiku-night"  # the name of the thread that runs the nights
@@ -41,6 +42,8 @@ class Worker:
         try:
             while not self._ended.wait(after_s):
                 after_s = self._look(self)
+        except Closed:  # the memory, meanwhile: there is nothing left to look after
+            self._ended.set()
         except BaseException as error:
             self.trouble = f"{type(error).__name__}: {error}"
             if not self._ended.is_set():
