@@ -34,12 +34,11 @@ from yiku.types import SemanticMemory, Turn
 WORD_CHARS = 5  # shorter words, and shorter ends of words, stand everywhere and prove nothing; of Chinese, a pair
 RUN_PIECES = 6  # that a sentence which comes again may be cut into: "Dr. J. R. Okonkwo lives at No. 12B."
 _CLAUSE = re.compile(r"[^:：,，、]+[:：,，、]*|[:：,，、]+")
-_ITEM_MARK = (
-    lazy.compile(  # the marks of a heading or of an item of a list, also behind each other: # - * + • 1. 1、 (1) （一） [x]
-        r"(?m)^[ \t\u3000>]{0,40}(?:(?:#{1,6}|[-*+•·‣◦▪●–—]|[0-9]{1,9}[.)、．）]|[(（]\w{1,3}[)）]|\[[ xX]\])"
-        r"(?:[ \t\u3000]{1,40}|(?=[^\x00-\x7f])|(?<=[、．）]))){1,4}"
-    )
+_ITEM = (  # the marks of a heading or of an item of a list, also behind each other: # - * + • 1. 1、 (1) （一） [x]
+    r"^[ \t\u3000>]{0,40}(?:(?:#{1,6}|[-*+•·‣◦▪●–—]|[0-9]{1,9}[.)、．）]|[(（]\w{1,3}[)）]|\[[ xX]\])"
+    r"(?:[ \t\u3000]{1,40}|(?=[^\x00-\x7f])|(?<=[、．）]))){1,4}"
 )
+_FIRST_MARK, _ITEM_MARK = lazy.compile(_ITEM), lazy.compile(_ITEM, re.MULTILINE)
 _BAR = lazy.compile(r"(?m)(?<!\\)[|｜]|(?<=\S)\t|(?<=[ \t])#{1,6}[ \t\r]*$|\n[ \t\r]*\n")  # between cells; or a blank line
 _WORD = re.compile(r"[0-9A-Za-z\u00c0-\u024f\u0370-\u052f]+")
 _NOT_WORDS = frozenset("id line role method scope superseded_by flagged_with turn blob".split())  # ids and our own words
@@ -50,7 +49,7 @@ _NOT_WORDS = frozenset("id line role method scope superseded_by flagged_with tur
 
 def of_statement(memory: SemanticMemory) -> list[str]:
     """Return the seals of a statement: by its words, and by its slot and value."""
-    typed = dict.fromkeys((memory.content, _without_mark(memory.content)))
+    typed = dict.fromkeys((memory.content, _FIRST_MARK.sub("", memory.content)))
     return [*(f"text\0{plain(form)}" for words in typed for form in redaction.forms(words)), *of_value(memory)]
 
 
@@ -97,7 +96,7 @@ def of_sentences(text: str) -> list[str]:
 
 def of_parts(texts: Iterable[str]) -> list[str]:
     """Return the seals of telling sentences, as they were typed, without markup, and without the mark of an item."""
-    typed = dict.fromkeys(form for text in texts for form in (text, _without_mark(text)))
+    typed = dict.fromkeys(form for text in texts for form in (text, _FIRST_MARK.sub("", text)))
     every = dict.fromkeys(plain(form) for words in typed for form in redaction.forms(words))
     return [f"text\0{words}" for words in every if weight(words) >= WEIGHT]
 
@@ -117,10 +116,6 @@ def runs(text: str) -> dict[str, list[Range]]:
         if (seen := unmarked(part)).pieces:
             _add_runs(found, seen, start, folded)
     return found
-
-
-def _without_mark(text: str) -> str:
-    return text[found.end() :] if (found := _ITEM_MARK.match(text)) else text
 
 
 def _items(text: str) -> Iterator[Range]:
