@@ -243,7 +243,7 @@ def test_with_a_damaged_page_all_is_captured(known, table):
     answers = served(known)
     said = status(known)
     if table != "conversation_turns":  # of which other pages are read here
-        assert "yiku repair" in answers["memory_search"] and "yiku repair" in said
+        assert "yiku repair" in answers["memory_search"] and f"yiku --home {known} repair" in said
     repair(known)
     arrives(known, "one")
 
